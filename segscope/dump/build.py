@@ -1,0 +1,141 @@
+"""Join the blocks of one fusion into the model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from segscope.dump import statements
+from segscope.dump.blocks import FusionBlocks, GroupBlock, Text
+from segscope.dump.scan import UnbalancedError, closing
+from segscope.dump.values import Tensors
+from segscope.model import Damage, SegmentedFusion
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+class FusionBuilder:
+    """Turns blocks into a fusion, and keeps what could not be used."""
+
+    def __init__(self, blocks: FusionBlocks, index: int, unknown_operators: Counter[str]) -> None:
+        self._blocks = blocks
+        self._index = index
+        self._unknown = unknown_operators
+        self._tensors = Tensors()
+        self._exprs: dict[int, dict[str, Any]] = {}
+        self.damage = [_damage("not a line of a dump", text) for text in blocks.unusable]
+
+    def build(self) -> SegmentedFusion:
+        """Read every value and statement, join groups and edges, and validate once."""
+        blocks = self._blocks
+        inputs = self._names(blocks.inputs)
+        outputs = self._names(blocks.outputs)
+        groups = [self._group(position, group) for position, group in enumerate(blocks.groups)]
+        edges = [edge for text in blocks.edges if (edge := self._edge(text, groups))]
+        if blocks.cut_off:
+            there = f"{len(groups)} of its {len(blocks.group_lines)} groups are there"
+            self._note(f"{blocks.cut_off.text} comes before the end of fusion {self._index}: {there}", blocks.cut_off)
+        return SegmentedFusion.model_validate(
+            {
+                "index": self._index,
+                "inputs": inputs,
+                "outputs": outputs,
+                "groups": groups,
+                "edges": edges,
+                "exprs": list(self._exprs.values()),
+                "tensors": self._tensors.records,
+                "complete": not self.damage,
+                "first_line": blocks.first_line,
+            }
+        )
+
+    def _names(self, listed: list[Text]) -> list[str]:
+        names = []
+        for entry in listed:
+            try:
+                name, _, dtype = self._tensors.abbreviate(entry.text).partition(" ")
+            except UnbalancedError as error:
+                self._note(str(error), entry)
+                continue
+            name = name.rstrip(",")
+            if not _NAME.fullmatch(name):
+                self._note("not a tensor or a scalar", entry)
+                continue
+            self._tensors.set_dtype(name, dtype)
+            names.append(name)
+        return names
+
+    def _group(self, position: int, block: GroupBlock) -> dict[str, Any]:
+        inputs, outputs = self._names(block.inputs), self._names(block.outputs)
+        for text, expr_id in block.statements:
+            if expr_id not in self._exprs:
+                self._exprs[expr_id] = self._statement(text, expr_id)
+        ids = [expr_id for _, expr_id in block.statements]
+        self._check_listed(position, ids)
+        return {
+            "index": position,
+            "id": block.id,
+            "scheduler": block.scheduler,
+            "inputs": inputs,
+            "outputs": outputs,
+            "expr_ids": ids,
+        }
+
+    def _statement(self, statement: Text, expr_id: int) -> dict[str, Any]:
+        try:
+            record = statements.parse(statement.text, expr_id, self._tensors)
+        except UnbalancedError as error:
+            self._note(str(error), statement)
+            record = statements.unknown(statement.text, expr_id)
+        if record["kind"] == "unknown":
+            self._unknown[record["op"]] += 1
+        return record
+
+    def _check_listed(self, position: int, ids: list[int]) -> None:
+        """The k-th line under ``groups:`` lists the ids of the k-th block."""
+        blocks = self._blocks
+        if blocks.cut_off and position == len(blocks.groups) - 1:
+            return
+        if position >= len(blocks.group_lines):
+            self._note("more group blocks than lines under groups:", Text("", blocks.first_line))
+        elif _listed_ids(blocks.group_lines[position].text) != sorted(ids):
+            self._note("the line under groups: and the block have different expressions", blocks.group_lines[position])
+
+    def _edge(self, edge: Text, groups: list[dict[str, Any]]) -> dict[str, Any] | None:
+        try:
+            inside = self._tensors.abbreviate(edge.text)[2:].removesuffix("}").strip()
+            source, _, rest = inside.partition(" -> ")
+            brace = closing(rest, rest.index("{"))
+        except (UnbalancedError, ValueError) as error:
+            self._note(f"not an edge ({error})", edge)
+            return None
+        target, value = rest[: brace + 1], rest[brace + 1 :].removeprefix(" (merged)").strip("()")
+        found_source = self._find(source, groups, "outputs", value)
+        found_target = self._find(target, groups, "inputs", value)
+        if found_source is None or found_target is None:
+            if not self._blocks.cut_off:
+                self._note("an edge whose groups are not there", edge)
+            return None
+        return {"source": found_source, "target": found_target, "value": value}
+
+    def _find(self, reference: str, groups: list[dict[str, Any]], side: str, value: str) -> int | None:
+        """Find the group that an edge names by its text; where several share it, the one with the value."""
+        named = [
+            position
+            for position, line in enumerate(self._blocks.group_lines[: len(groups)])
+            if line.text == reference.strip()
+        ]
+        holding = [position for position in named if value in groups[position][side]]
+        return next(iter(holding or named), None)
+
+    def _note(self, reason: str, where: Text) -> None:
+        self.damage.append(_damage(reason, where))
+
+
+def _damage(reason: str, where: Text) -> Damage:
+    return Damage(line=where.line, reason=reason, text=where.text[:200])
+
+
+def _listed_ids(reference: str) -> list[int]:
+    return sorted(map(int, re.findall(r"\d+", reference[reference.index("{") :])))

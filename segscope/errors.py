@@ -1,0 +1,30 @@
+"""What a user can run into. Each error is one clear line: what went wrong, where, and what to do."""
+
+
+class SegscopeError(Exception):
+    """Base of every error that segscope raises on purpose; its text is one line for the user."""
+
+
+class NoDumpError(SegscopeError):
+    """The input holds no segmented fusion."""
+
+
+class ToolchainError(SegscopeError):
+    """A toolchain is unknown, missing, or could not be installed."""
+
+
+class DeviceError(SegscopeError):
+    """The asked-for device cannot be used, or the null device cannot be built."""
+
+
+class CaptureError(SegscopeError):
+    """The child process that runs nvFuser gave no dump; what it printed is kept here."""
+
+    def __init__(self, message: str, *, output: str = "", stderr: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+        self.stderr = stderr
+
+
+class RenderError(SegscopeError):
+    """A picture could not be drawn."""

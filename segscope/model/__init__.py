@@ -1,0 +1,26 @@
+"""Typed facts about segmented fusions: frozen pydantic models.
+
+No I/O; nothing here knows how the facts were read or how they are drawn.
+"""
+
+from segscope.model.capture import Capture, ChildEnd, Damage, ParseReport, Provenance
+from segscope.model.expr import Expr
+from segscope.model.fusion import Edge, Group, SegmentedFusion
+from segscope.model.tensor import IterDomain, Tensor
+from segscope.model.vocabulary import METADATA_KINDS, SCHEDULERS
+
+__all__ = [
+    "METADATA_KINDS",
+    "SCHEDULERS",
+    "Capture",
+    "ChildEnd",
+    "Damage",
+    "Edge",
+    "Expr",
+    "Group",
+    "IterDomain",
+    "ParseReport",
+    "Provenance",
+    "SegmentedFusion",
+    "Tensor",
+]

@@ -1,0 +1,94 @@
+"""What one run printed, with where it came from."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from segscope.errors import SegscopeError
+from segscope.model.base import Model
+from segscope.model.fusion import SegmentedFusion
+
+SCHEMA_VERSION: Final = 1
+
+
+class Damage(Model):
+    """A place that the parser could not use, or where something is missing."""
+
+    line: int
+    """Line of the source, from 1."""
+    reason: str
+    text: str
+    """What stands there, cut at 200 characters."""
+
+
+class ParseReport(Model):
+    """What the parser met."""
+
+    lines: int
+    statements: int
+    unknown_operators: dict[str, int]
+    """Operators that are not known, with how often each was met; their statements are kept as text."""
+    damage: tuple[Damage, ...]
+
+
+class ChildEnd(Model):
+    """How the child process ended."""
+
+    outcome: Literal["ok", "error", "crashed", "timed out"]
+    exit_code: int | None = None
+    signal: str | None = None
+    """``SIGFPE``, ... for a child that a signal ended."""
+    message: str | None = None
+    """What it complained of, in one line."""
+    stderr_tail: str = ""
+
+
+class Provenance(Model):
+    """Where a capture came from."""
+
+    workload: str
+    options: dict[str, str | int | bool | None]
+    """What defines the workload: configuration, batch, sequence length, dtype, direction, bookend, ..."""
+    environment: dict[str, str]
+    """The ``NVFUSER_*`` variables that were set."""
+    toolchain: str
+    versions: dict[str, str]
+    """``python``, ``torch``, ``nvfuser``, ``thunder``; a name is absent where the child ended before it was known."""
+    device: Literal["cuda", "null"]
+    card: str
+    """The card's name as torch reports it, or the name of the card that the null device plays."""
+    command: tuple[str, ...]
+    """The child's command line."""
+    end: ChildEnd
+    notes: tuple[str, ...] = ()
+    """What a reader should know, such as an answer that the null device invented."""
+
+
+class Capture(Model):
+    """One run's segmented fusions, and where they came from."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    source: str
+    """The file, ``-``, or a description of the run."""
+    provenance: Provenance | None = None
+    """None where a dump was read rather than made."""
+    fusions: tuple[SegmentedFusion, ...]
+    report: ParseReport
+    dump: str | None = None
+    """What the run printed on file descriptor 1; None where a dump was read rather than made."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every fusion's dump is whole."""
+        return all(f.complete for f in self.fusions)
+
+    @property
+    def fusion(self) -> SegmentedFusion:
+        """The only fusion; SegscopeError where there are several."""
+        if len(self.fusions) != 1:
+            raise SegscopeError(f"{self.source}: {len(self.fusions)} fusions, name one (0 to {len(self.fusions) - 1})")
+        return self.fusions[0]
+
+    def count(self, scheduler: str | None = None) -> int:
+        """Count over all fusions: groups of one scheduler, or kernel groups where none is named."""
+        return sum(f.count(scheduler) for f in self.fusions)

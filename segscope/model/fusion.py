@@ -1,0 +1,128 @@
+"""A fusion after segmentation: its groups, the edges between them, and what they compute."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+from pydantic import model_validator
+
+from segscope.model.base import Model
+from segscope.model.expr import Expr
+from segscope.model.tensor import Tensor
+
+
+class Group(Model):
+    """A segment: the expressions that one scheduler takes as one kernel (or evaluates without one)."""
+
+    index: int
+    """Position in the dump, from 0; also the position in ``SegmentedFusion.groups``."""
+    id: int | None
+    """``group id``, the number in kernel names (``_g<id>``); None in dumps from before 29 July 2024."""
+    scheduler: str
+    """``pointwise``, ``resize``, ``no_op``, ``expr_eval``, ... (``none``: no scheduler was printed)."""
+    inputs: tuple[str, ...]
+    """Names of the values that it reads, as listed."""
+    outputs: tuple[str, ...]
+    """Names of the values that it writes for others, as listed."""
+    expr_ids: tuple[int, ...]
+    """Ids of its expressions, in the order printed."""
+
+    @property
+    def label(self) -> str:
+        """``g3`` by its group id, or ``#3`` by its position where the dump has no ids."""
+        return f"#{self.index}" if self.id is None else f"g{self.id}"
+
+
+class Edge(Model):
+    """A value passed from one group to another."""
+
+    source: int
+    """Index of the producing group."""
+    target: int
+    """Index of the consuming group."""
+    value: str
+    """Name of the value."""
+
+
+class SegmentedFusion(Model):
+    """One fusion after segmentation, as nvFuser prints it with ``NVFUSER_DUMP=segmented_fusion``."""
+
+    index: int
+    """Position in the capture, from 0."""
+    inputs: tuple[str, ...]
+    """Names of the fusion's inputs."""
+    outputs: tuple[str, ...]
+    """Names of the fusion's outputs."""
+    groups: tuple[Group, ...]
+    edges: tuple[Edge, ...]
+    exprs: tuple[Expr, ...]
+    """Every expression once, in order of first appearance in the groups."""
+    tensors: dict[str, Tensor]
+    """Every tensor by name, in order of first appearance."""
+    complete: bool = True
+    """False where the dump ended, or was damaged, before this fusion did."""
+    first_line: int
+    """Line of the source where the fusion segments begin, from 1."""
+
+    @model_validator(mode="after")
+    def _refers_to_itself(self) -> SegmentedFusion:
+        ids = {e.id for e in self.exprs}
+        if len(ids) != len(self.exprs):
+            raise ValueError("an expression id appears twice")
+        for position, group in enumerate(self.groups):
+            if group.index != position:
+                raise ValueError(f"group at position {position} has index {group.index}")
+            if missing := set(group.expr_ids) - ids:
+                raise ValueError(f"group {group.label} refers to unknown expressions {sorted(missing)}")
+        for edge in self.edges:
+            if not (0 <= edge.source < len(self.groups) and 0 <= edge.target < len(self.groups)):
+                raise ValueError(f"edge over {edge.value} refers to a group that is not there")
+        return self
+
+    @cached_property
+    def _exprs_by_id(self) -> dict[int, Expr]:
+        return {e.id: e for e in self.exprs}
+
+    def exprs_of(self, group: Group) -> tuple[Expr, ...]:
+        """Return the group's expressions in the order printed."""
+        return tuple(self._exprs_by_id[i] for i in group.expr_ids)
+
+    def launches_kernel(self, group: Group) -> bool:
+        """Say whether the group is a kernel group.
+
+        ``no_op`` launches nothing; ``expr_eval`` hands its expressions to ATen, which launches nothing when all of
+        them are metadata operations; every other scheduler makes a kernel.
+        """
+        if group.scheduler == "no_op":
+            return False
+        if group.scheduler != "expr_eval":
+            return True
+        return any(not (e.is_scalar or e.is_metadata) for e in self.exprs_of(group))
+
+    @cached_property
+    def kernel_groups(self) -> tuple[Group, ...]:
+        """The groups that launch a kernel."""
+        return tuple(g for g in self.groups if self.launches_kernel(g))
+
+    @property
+    def schedulers(self) -> dict[str, int]:
+        """How many groups each scheduler has, most first, then by name."""
+        counts = Counter(g.scheduler for g in self.groups)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def count(self, scheduler: str | None = None) -> int:
+        """Count the groups of one scheduler, or the kernel groups where none is named."""
+        if scheduler is None:
+            return len(self.kernel_groups)
+        return sum(g.scheduler == scheduler for g in self.groups)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import mimebundle
+
+        return mimebundle(self)
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{n} {name}" for name, n in self.schedulers.items())
+        counts = f"{len(self.groups)} groups ({parts}), {self.count()} kernel groups, {len(self.edges)} edges"
+        return f"fusion {self.index}: {counts}"

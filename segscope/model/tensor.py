@@ -1,0 +1,101 @@
+"""Tensors and their iter domains, as nvFuser prints them."""
+
+from __future__ import annotations
+
+from segscope.model.base import Model
+
+
+class IterDomain(Model):
+    """One dimension of a tensor: ``iS46{2}``, ``bS90{1 ex 2}``, ``iS59{( 128 - 64 )}rf``.
+
+    Source: ``IterDomain::toString`` in csrc/ir/nodes.cpp.
+    """
+
+    iter_type: str
+    """``i`` iteration, ``r`` reduction, ``b`` broadcast, ``s`` stride, ``n`` gather-scatter, ``v`` vector component,
+    ``?`` symbolic."""
+    parallel_type: str
+    """``S`` serial, ``V`` vectorize, ``blockIdx.x``, ``deviceIdx.x``, ..."""
+    number: int
+    """The number in the printed name, unique within a fusion."""
+    extent: str
+    """The extent as printed: a number, a scalar's name, or an expression in parentheses."""
+    size: int | None
+    """The extent in elements where it is constant."""
+    expanded_extent: str | None = None
+    """``2`` in ``bS90{1 ex 2}``: a broadcast dimension that is read as if it had this extent."""
+    expanded_size: int | None = None
+    """The expanded extent in elements where it is constant."""
+    start: str | None = None
+    """The first index where it is not 0, or, printed the same way, a stop that is not the extent."""
+    rfactor: bool = False
+    """Made by a reshape or a resize (printed ``rf``)."""
+    padded: bool = False
+    """Padded to a multiple of the warp size (printed ``_p``)."""
+    clustered: bool = False
+    """Clustered blocks (printed ``_c``)."""
+
+
+class Tensor(Model):
+    """A tensor of the fusion: ``T12_g___bfloat[iS1{4}, bS2{1}]``.
+
+    Source: ``TensorView::toString`` in csrc/ir/nodes.cpp.
+    """
+
+    name: str
+    """``T12``; the only stable key, the rest is repeated at every mention."""
+    memory: str
+    """``g`` global, ``l`` local (registers), ``s`` shared, ``t`` tensor memory, ``sym`` symmetric. After segmentation
+    ``g`` says nothing about boundaries: trial merges leave it behind."""
+    dtype: str | None
+    """``__bfloat``, ``float``, ``int64_t``, ...; None where a dump from before September 2024 mentions it nowhere."""
+    domain: tuple[IterDomain, ...]
+    """The loop domain, outermost first; empty for a zero-dimensional tensor."""
+    suffix: str = ""
+    """What is printed behind the domain: a device mesh, ``ca_pos( 1 )``, ..."""
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """Extents in elements (expanded where expanded), None where symbolic; reduction dimensions are left out."""
+        return tuple(
+            d.expanded_size if d.expanded_extent is not None else d.size for d in self.domain if d.iter_type != "r"
+        )
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """Bytes in memory, an expanded dimension counted once; None where an extent or the dtype is unknown."""
+        width = DTYPE_BYTES.get(self.dtype or "")
+        if width is None:
+            return None
+        total = width
+        for dim in self.domain:
+            if dim.iter_type == "r":
+                continue
+            if dim.size is None:
+                return None
+            total *= dim.size
+        return total
+
+
+DTYPE_BYTES = {
+    "bool": 1,
+    "int8_t": 1,
+    "uint8_t": 1,
+    "__e4m3": 1,
+    "__e5m2": 1,
+    "__e8m0": 1,
+    "__half": 2,
+    "__bfloat": 2,
+    "int16_t": 2,
+    "uint16_t": 2,
+    "float": 4,
+    "int": 4,
+    "uint32_t": 4,
+    "double": 8,
+    "int64_t": 8,
+    "uint64_t": 8,
+    "nvfuser_index_t": 8,
+    "std::complex<float>": 8,
+    "std::complex<double>": 16,
+}
+"""Bytes an element of the dtypes that nvFuser prints (csrc/type.cpp); the sub-byte ones are left out."""
