@@ -1,0 +1,5 @@
+"""``python -m segscope``."""
+
+from segscope.cli import main
+
+main()

@@ -1,0 +1,50 @@
+"""What commands that read a capture share: reading with warnings, and choosing fusions."""
+
+from __future__ import annotations
+
+import click
+
+from segscope.errors import SegscopeError
+from segscope.model import Capture, SegmentedFusion
+
+_SHOWN = 3
+
+
+def read_capture(path: str) -> Capture:
+    """Read a dump or a capture (``-`` is standard input), and warn of what is not whole in it."""
+    from segscope.dump import read
+
+    capture = read(path)
+    warn_about(capture)
+    return capture
+
+
+def warn_about(capture: Capture) -> None:
+    """Warn on standard error of a run that ended badly, and of what was cut off, damaged, or not known in its dump."""
+    source = capture.source
+    if (provenance := capture.provenance) and (end := provenance.end).outcome != "ok":
+        how = end.signal or end.message or f"exit code {end.exit_code}"
+        warn(f"{source}: the child process ended badly ({how}); this is what it printed before")
+    for damage in capture.report.damage[:_SHOWN]:
+        warn(f"{source}: incomplete: line {damage.line}: {damage.reason}")
+    if (others := len(capture.report.damage) - _SHOWN) > 0:
+        warn(f"{source}: incomplete: {others} more such lines")
+    if unknown := capture.report.unknown_operators:
+        listed = ", ".join(f"{name} ({n})" for name, n in unknown.items())
+        warn(f"{source}: unknown operators, kept as text: {listed}")
+
+
+def warn(text: str) -> None:
+    """Print one line of warning on standard error."""
+    click.echo(f"segscope: warning: {text}", err=True)
+
+
+def choose_fusions(capture: Capture, number: int | None) -> tuple[SegmentedFusion, ...]:
+    """Return the fusion of that number, or all where none is named. SegscopeError where there is no such fusion."""
+    if number is None:
+        return capture.fusions
+    if not 0 <= number < len(capture.fusions):
+        last = len(capture.fusions) - 1
+        valid = "the only fusion is 0" if last == 0 else f"fusions are 0 to {last}"
+        raise SegscopeError(f"{capture.source}: no fusion {number}; {valid}")
+    return (capture.fusions[number],)

@@ -1,0 +1,64 @@
+"""``segscope render``: fusions as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from segscope.model import Capture, SegmentedFusion
+
+
+@click.command(name="render", short_help="Draw fusions as SVG, PNG, PDF or DOT.")
+@click.argument("file")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="PATH",
+    help="Where to write; the suffix says the format: .svg, .png, .pdf or .dot. - writes SVG to standard output.",
+)
+@click.option("--fusion", "number", type=int, metavar="N", help="Draw fusion N only, from 0.")
+def command(file: str, output: str, number: int | None) -> None:
+    """Draw the segmented fusions in FILE: groups as boxes, what crosses between them as arrows.
+
+    FILE is a dump or a capture.json; - is standard input. Of several fusions, fusion 1 goes to NAME-1.svg, and so on.
+    """
+    from segscope.cli.reading import choose_fusions, read_capture
+    from segscope.render import format_of
+
+    if output != "-":
+        format_of(output)
+    capture = read_capture(file)
+    fusions = choose_fusions(capture, number)
+    if output == "-":
+        _to_stdout(capture.model_copy(update={"fusions": fusions}))
+    else:
+        render_all(capture, fusions, Path(output))
+
+
+def render_all(capture: Capture, fusions: Sequence[SegmentedFusion], path: Path) -> None:
+    """Draw fusions into ``path``, or, where there are several, into ``NAME-N.svg`` each, and print what drew them."""
+    from segscope.render import render
+
+    for fusion in fusions:
+        target = path if len(fusions) == 1 else path.with_name(f"{path.stem}-{fusion.index}{path.suffix}")
+        engine = render(fusion, target, _title(capture))
+        click.echo(f"wrote {target} (drawn by {engine})")
+
+
+def _to_stdout(capture: Capture) -> None:
+    from segscope.render import picture
+
+    data, engine = picture(capture.fusion, "svg", _title(capture))
+    click.echo(data, nl=False)
+    click.echo(f"drawn by {engine}", err=True)
+
+
+def _title(capture: Capture) -> str | None:
+    from segscope.render.words import capture_name
+
+    return capture_name(capture) if capture.provenance else None

@@ -1,0 +1,87 @@
+"""Captures and fusions as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from segscope.model import Capture, Group, SegmentedFusion
+from segscope.render import palette, words
+from segscope.render.labels import printable
+
+
+def capture_table(capture: Capture) -> Table:
+    """Return a row for each fusion: groups, kernel groups, edges, groups by scheduler, whether its dump is whole."""
+    table = _table()
+    _fusion_columns(table)
+    for fusion in capture.fusions:
+        table.add_row(*_fusion_cells(fusion))
+    return table
+
+
+def captures_table(captures: Sequence[Capture]) -> Table:
+    """Return the rows of ``capture_table`` for several captures, with what each capture is in the first column."""
+    table = _table()
+    table.add_column("capture", overflow="fold")
+    _fusion_columns(table)
+    for capture in captures:
+        for fusion in capture.fusions:
+            table.add_row(_text(words.capture_name(capture)), *_fusion_cells(fusion))
+    return table
+
+
+def fusion_table(fusion: SegmentedFusion) -> Table:
+    """Return a row for each group: scheduler, whether it is a kernel group, operations, inputs, outputs."""
+    table = _table()
+    table.add_column("group", no_wrap=True)
+    table.add_column("scheduler", no_wrap=True)
+    table.add_column("kernel", no_wrap=True)
+    table.add_column("operations", ratio=3, overflow="fold")
+    table.add_column("inputs", ratio=1, overflow="fold")
+    table.add_column("outputs", ratio=1, overflow="fold")
+    for group in fusion.groups:
+        table.add_row(
+            group.label,
+            _scheduler(fusion, group),
+            "yes" if fusion.launches_kernel(group) else "-",
+            _text(words.SEPARATOR.join(words.operations(fusion, group))),
+            _text(" ".join(group.inputs)),
+            _text(" ".join(group.outputs)),
+        )
+    return table
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+
+
+def _fusion_columns(table: Table) -> None:
+    table.add_column("fusion", justify="right")
+    table.add_column("groups", justify="right")
+    table.add_column("kernel groups", justify="right")
+    table.add_column("edges", justify="right")
+    table.add_column("groups by scheduler", overflow="fold")
+    table.add_column("complete")
+
+
+def _fusion_cells(fusion: SegmentedFusion) -> tuple[str | Text, ...]:
+    return (
+        str(fusion.index),
+        str(len(fusion.groups)),
+        Text(str(fusion.count()), style="bold"),
+        str(len(fusion.edges)),
+        _text(", ".join(f"{n} {name}" for name, n in fusion.schedulers.items())),
+        "yes" if fusion.complete else Text("NO", style="bold"),
+    )
+
+
+def _scheduler(fusion: SegmentedFusion, group: Group) -> Text:
+    kernel = fusion.launches_kernel(group)
+    style = palette.kernel_style(group.scheduler) if kernel else palette.metadata_style(group.scheduler)
+    return Text(printable(group.scheduler), style=f"{style.text} on {style.fill}")
+
+
+def _text(text: str) -> Text:
+    return Text(printable(text))

@@ -1,0 +1,129 @@
+"""What pictures and tables say about groups, tensors and cuts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple
+
+from segscope.model import Capture, Expr, Group, SegmentedFusion
+
+_INFIX: Final = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "%": "mod",
+    "==": "eq",
+    "!=": "ne",
+    ">=": "ge",
+    "<=": "le",
+    ">": "gt",
+    "<": "lt",
+    "&&": "logical_and",
+    "||": "logical_or",
+    "<<": "lshift",
+    ">>": "rshift",
+    "&": "bitwise_and",
+    "|": "bitwise_or",
+    "^": "bitwise_xor",
+}
+_PREFIX: Final = {"-": "neg", "!": "logical_not", "~": "bitwise_not"}
+_NAMED_BY_OPERATOR: Final = frozenset({"unary", "binary", "ternary", "unknown"})
+
+SEPARATOR: Final = " · "
+
+
+class Cut(NamedTuple):
+    """All edges between one pair of groups."""
+
+    source: int
+    target: int
+    values: tuple[str, ...]
+
+
+def cuts(fusion: SegmentedFusion) -> tuple[Cut, ...]:
+    """Return the cuts in the order in which the dump first names them; a value is listed once for each."""
+    values: dict[tuple[int, int], dict[str, None]] = {}
+    for edge in fusion.edges:
+        values.setdefault((edge.source, edge.target), {})[edge.value] = None
+    return tuple(Cut(source, target, tuple(names)) for (source, target), names in values.items())
+
+
+def operation(expr: Expr) -> str:
+    """Return the word for an expression: ``slice``, ``cast``, ``neg``, ``rsqrtf``, ..."""
+    if expr.kind not in _NAMED_BY_OPERATOR:
+        return expr.kind
+    symbols = _PREFIX if expr.kind == "unary" else _INFIX
+    return symbols.get(expr.op, expr.op)
+
+
+def operations(fusion: SegmentedFusion, group: Group) -> tuple[str, ...]:
+    """Return what the group computes on tensors, in order of first appearance: ``2 slice``, ``neg``, ``3 cast``."""
+    counts = Counter(operation(e) for e in fusion.exprs_of(group) if not e.is_scalar)
+    return tuple(name if n == 1 else f"{n} {name}" for name, n in counts.items())
+
+
+def expressions(fusion: SegmentedFusion, group: Group) -> str:
+    """Return how many expressions the group has: ``7 expressions + 9 scalar``."""
+    scalars = sum(e.is_scalar for e in fusion.exprs_of(group))
+    tensors = len(group.expr_ids) - scalars
+    text = count(tensors, "expression")
+    return f"{text} + {scalars} scalar" if scalars else text
+
+
+def capture_name(capture: Capture) -> str:
+    """Return ``nvfuser-0.2.36 Llama-2-13b-hf`` for what segscope ran, the source for what it read."""
+    made = capture.provenance
+    if made is None:
+        return capture.source
+    config = made.options.get("config")
+    return made.toolchain if config is None else f"{made.toolchain} {config}"
+
+
+def headline(fusion: SegmentedFusion) -> str:
+    """Return ``fusion 0: 11 groups, 6 kernel groups (6 pointwise, 5 no_op)``."""
+    parts = ", ".join(f"{n} {name}" for name, n in fusion.schedulers.items())
+    groups, kernels = count(len(fusion.groups), "group"), count(fusion.count(), "kernel group")
+    text = f"fusion {fusion.index}: {groups}, {kernels} ({parts})"
+    return text if fusion.complete else f"{text}, dump incomplete"
+
+
+def tensor(fusion: SegmentedFusion, name: str) -> str:
+    """Return ``T23 float [2, 40, 4096, 128] 160 MiB``, as far as it is known; the name alone for a scalar."""
+    return " ".join([name, *tensor_facts(fusion, name)])
+
+
+def tensor_facts(fusion: SegmentedFusion, name: str) -> tuple[str, ...]:
+    """Return dtype, shape and size in memory of a tensor, each as text, as far as they are known.
+
+    ``(expanded)`` says that the size is smaller than the shape: expanded dimensions take no memory.
+    """
+    known = fusion.tensors.get(name)
+    if known is None:
+        return ()
+    shape = "[" + ", ".join("?" if n is None else str(n) for n in known.shape) + "]"
+    facts = [known.dtype] if known.dtype else []
+    facts.append(shape)
+    if known.stored_bytes is not None:
+        expanded = any(d.expanded_extent is not None for d in known.domain)
+        facts.append(size(known.stored_bytes) + (" (expanded)" if expanded else ""))
+    return tuple(facts)
+
+
+def stored_bytes(fusion: SegmentedFusion, names: tuple[str, ...]) -> int:
+    """Return the bytes that the tensors take in memory, those of unknown size left out."""
+    known = (fusion.tensors[name].stored_bytes for name in names if name in fusion.tensors)
+    return sum(n for n in known if n is not None)
+
+
+def size(n: int) -> str:
+    """Return bytes as ``160 MiB``, ``1.5 MiB``, ``12 KiB``, ``8 B``."""
+    if n < 1 << 10:
+        return f"{n} B"
+    unit, name = (1 << 20, "MiB") if n >= 1 << 20 else (1 << 10, "KiB")
+    return f"{n / unit:.1f}".removesuffix(".0") + f" {name}"
+
+
+def count(n: int, noun: str) -> str:
+    """Return ``1 group``, ``2 groups``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from segscope.dump import read
+from segscope.model import Capture
+
+from .test_render import JULY_2024, TWO_FUSIONS, segscope
+
+
+def test_tables() -> None:
+    done = segscope("show", JULY_2024)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].split() == "fusion groups kernel groups edges groups by scheduler complete".split()
+    assert lines[1].split() == "0 11 6 18 6 pointwise, 5 no_op yes".split()
+    assert "fusion 0: 11 groups, 6 kernel groups (6 pointwise, 5 no_op)" in [line.rstrip() for line in lines]
+    assert sum(line.startswith("#") for line in lines) == 11
+
+
+def test_a_pipe_gets_plain_text() -> None:
+    done = segscope("show", JULY_2024)
+    assert b"\x1b" not in done.stdout
+    assert max(map(len, done.stdout.decode().splitlines())) <= 80
+
+
+def test_no_color_is_respected() -> None:
+    coloured = segscope("show", JULY_2024, FORCE_COLOR="1", NO_COLOR="", TERM="xterm-256color")
+    plain = segscope("show", JULY_2024, FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
+    assert b"38;" in coloured.stdout
+    assert b"38;" not in plain.stdout
+
+
+def test_one_fusion() -> None:
+    done = segscope("show", TWO_FUSIONS, "--fusion", "1")
+    assert b"fusion 1:" in done.stdout
+    assert b"fusion 0:" not in done.stdout
+
+
+def test_json_is_the_capture(tmp_path: Path) -> None:
+    done = segscope("show", TWO_FUSIONS, "--json")
+    assert Capture.model_validate_json(done.stdout) == read(TWO_FUSIONS)
+    again = segscope("show", "-", "--json", stdin=done.stdout)
+    assert again.stdout == done.stdout
+
+
+def test_json_of_one_fusion() -> None:
+    done = segscope("show", TWO_FUSIONS, "--json", "--fusion", "1")
+    assert [fusion["index"] for fusion in json.loads(done.stdout)["fusions"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no-such-file"], "no-such-file: No such file or directory"),
+        ([__file__], "no segmented fusion found"),
+        ([JULY_2024, "--fusion", "7"], "no fusion 7; the only fusion is 0"),
+        ([JULY_2024, "--fusion", "x"], "'x' is not a valid integer"),
+        (["."], "Is a directory"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str | Path], message: str) -> None:
+    done = segscope("show", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("segscope: error: ")
+    assert message in line
+
+
+def test_a_cut_off_dump_is_shown_with_a_warning() -> None:
+    text = JULY_2024.read_bytes()
+    done = segscope("show", "-", stdin=text[: len(text) // 2])
+    assert done.returncode == 0
+    assert b"segscope: warning: -: incomplete" in done.stderr
+    assert b"NO" in done.stdout
+
+
+def test_unknown_operators_give_a_warning() -> None:
+    text = JULY_2024.read_text().replace("= ceilDiv(", "= frobnicate(")
+    done = segscope("show", "-", stdin=text.encode())
+    assert done.returncode == 0
+    assert b"segscope: warning: -: unknown operators, kept as text: frobnicate (" in done.stderr

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from segscope.model import SegmentedFusion
+from segscope.render import words
+
+from .conftest import real_fusion
+
+
+def test_operations_leave_scalars_out(july_2024: SegmentedFusion) -> None:
+    said = [words.SEPARATOR.join(words.operations(july_2024, g)) for g in july_2024.groups]
+    assert said[0] == "reshape · permute · 3 slice · squeeze"
+    assert said[7] == said[8] == "slice · 2 cast · neg"
+    assert said[10] == "4 pad · 2 cat · 2 cast · mul · add"
+
+
+def test_expressions(july_2024: SegmentedFusion) -> None:
+    assert words.expressions(july_2024, july_2024.groups[1]) == "6 expressions"
+    assert words.expressions(july_2024, july_2024.groups[2]) == "1 expression + 4 scalar"
+
+
+def test_headline(july_2024: SegmentedFusion) -> None:
+    assert words.headline(july_2024) == "fusion 0: 11 groups, 6 kernel groups (6 pointwise, 5 no_op)"
+    cut_off = july_2024.model_copy(update={"complete": False})
+    assert words.headline(cut_off).endswith(", dump incomplete")
+
+
+def test_a_tensor_has_dtype_shape_and_bytes(july_2024: SegmentedFusion) -> None:
+    assert words.tensor(july_2024, "T23") == "T23 float [2, 40, 4096, 128] 160 MiB"
+    assert words.tensor(july_2024, "T22") == "T22 float [2, 40, 4096, 128] 2 MiB (expanded)"
+    assert words.tensor(july_2024, "i7") == "i7"
+
+
+def test_cuts_join_the_edges_of_a_pair() -> None:
+    fusion = real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward")
+    assert len(fusion.edges) == 11
+    assert words.cuts(fusion) == (
+        (0, 3, ("T9", "T31", "T32")),
+        (0, 5, ("T49",)),
+        (0, 1, ("T8", "T11", "T12")),
+        (1, 3, ("T25", "T20")),
+        (1, 2, ("T50",)),
+        (3, 4, ("T51",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        (1 << 20, "1 MiB"),
+        (167772160, "160 MiB"),
+        (5 << 30, "5120 MiB"),
+    ],
+)
+def test_size(n: int, text: str) -> None:
+    assert words.size(n) == text
