@@ -1,0 +1,1 @@
+"""Run something and collect its dump: child process, toolchains, devices, workloads."""

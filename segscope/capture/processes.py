@@ -1,0 +1,96 @@
+"""Child processes of which nothing outlives segscope."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import IO
+
+# Asks the kernel to kill this process when segscope ends, and becomes the command. (A preexec_fn would do the
+# same, and is not safe where segscope has threads.)
+_DIE_WITH_PARENT = """
+import ctypes, os, signal, sys
+PR_SET_PDEATHSIG = 1
+ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+_SECONDS_TO_END = 3
+
+
+class Stopped(BaseException):
+    """A signal asked segscope to end."""
+
+    def __init__(self, number: int):
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+@contextmanager
+def signals_raise() -> Iterator[None]:
+    """Turn the first SIGINT, SIGTERM or SIGHUP into `Stopped`, and act on it when the block has cleaned up.
+
+    Later ones are ignored, so that they do not disturb the cleaning. Does nothing outside the main thread,
+    where Python allows no signal handlers.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    stopped = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        if not stopped:
+            stopped = True
+            raise Stopped(number)
+
+    before = {
+        number: signal.signal(number, stop)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }
+    try:
+        yield
+    except Stopped as stop_request:
+        _restore(before)
+        if stop_request.number == signal.SIGINT:
+            raise KeyboardInterrupt from None
+        os.kill(os.getpid(), stop_request.number)
+        raise
+    finally:
+        _restore(before)
+
+
+def _restore(handlers: Mapping[signal.Signals, object]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def start(
+    command: Sequence[str], environment: Mapping[str, str], stdout: int | IO[bytes], stderr: int | IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a command (an absolute path first) in a session of its own; the kernel kills it when segscope ends."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        env=dict(environment),
+        start_new_session=True,
+    )
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """End a child and all that it started, with the chance to leave the terminal as it was (pip hides the cursor)."""
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(child.pid, signal.SIGINT)
+        child.wait(_SECONDS_TO_END)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
