@@ -1,0 +1,137 @@
+"""Run a workload in a toolchain's child process and make a capture of what it printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from segscope import dump
+from segscope.capture import child
+from segscope.capture.complaint import complaint
+from segscope.capture.device import choose
+from segscope.capture.toolchain import default_name, ensure
+from segscope.errors import CaptureError, NoDumpError
+from segscope.model import Capture, ChildEnd, Provenance
+
+_WORKER: Final = Path(__file__).with_name("worker.py")
+_INVENTED: Final = "segscope null device: invented answer: "
+_STDERR_TAIL: Final = 4000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run."""
+
+    workload: str
+    file: Path
+    """A file with ``phases(options)``; see worker.py."""
+    options: dict[str, str | int | bool | None]
+    phases: tuple[str, ...] | None = None
+    """The phases whose dump is wanted; None for all."""
+    disable: tuple[str, ...] = ()
+    enable: tuple[str, ...] = ()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The ``NVFUSER_*`` variables of the child; those of the caller's own environment are not passed on."""
+        variables = {"NVFUSER_DUMP": "segmented_fusion"}
+        if self.disable:
+            variables["NVFUSER_DISABLE"] = ",".join(self.disable)
+        if self.enable:
+            variables["NVFUSER_ENABLE"] = ",".join(self.enable)
+        return variables
+
+
+def run(request: Request, *, toolchain: str | None, device: str, card: str, timeout: float) -> Capture:
+    """Run the request in a child process and parse what it printed on file descriptor 1.
+
+    Raises ToolchainError, DeviceError, or, where the child printed no segmented fusion, CaptureError.
+    """
+    chain = ensure(toolchain or default_name())
+    chosen = choose(device, chain, card)
+    print(f"segscope: {chosen.why}", file=sys.stderr)
+    environment = _inherited() | request.environment | dict(chosen.environment)
+    with tempfile.TemporaryDirectory(prefix="segscope-") as name:
+        folder = Path(name)
+        record_file = folder / "record.json"
+        command = [str(chain.python), str(_WORKER), str(request.file), json.dumps(request.options), str(record_file)]
+        ended = child.run(command, environment, folder, timeout)
+        record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
+    text = _wanted(ended.stdout, record, request.phases)
+    end = _end(ended, record, timeout)
+    source = f"{request.workload} in {chain.name}"
+    try:
+        parsed = dump.parse(text, source)
+    except NoDumpError:
+        raise CaptureError(_no_dump(source, end), output=text, stderr=ended.stderr) from None
+    provenance = Provenance(
+        workload=request.workload,
+        options=request.options,
+        environment=request.environment,
+        toolchain=chain.name,
+        versions=record.get("versions", {}),
+        device=chosen.kind,
+        card=record.get("card") or chosen.card,
+        command=("python", _WORKER.name, request.file.name, json.dumps(request.options)),
+        end=end,
+        notes=_notes(ended.stderr),
+    )
+    return parsed.model_copy(update={"provenance": provenance, "dump": text})
+
+
+def _inherited() -> dict[str, str]:
+    dropped = ("NVFUSER_", "PYTORCH_NVFUSER_", "PYTHON")
+    return {name: value for name, value in os.environ.items() if not name.startswith(dropped)} | {
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _wanted(stdout: bytes, record: Mapping[str, Any], phases: tuple[str, ...] | None) -> str:
+    """Return the output of the wanted phases; one that did not end reaches to the end of the output."""
+    if phases is not None:
+        spans = [(p["start"], p.get("end", len(stdout))) for p in record.get("phases", ()) if p["name"] in phases]
+        stdout = b"".join(stdout[start:end] for start, end in spans)
+    return stdout.decode("utf-8", errors="replace")
+
+
+def _end(ended: child.Ended, record: Mapping[str, Any], timeout: float) -> ChildEnd:
+    message = complaint(record.get("error"), ended.stderr)
+    if ended.timed_out:
+        outcome, message = "timed out", f"ended after {timeout:g} s"
+    elif ended.signal:
+        outcome = "crashed"
+    elif ended.exit_code:
+        outcome = "error"
+    else:
+        outcome, message = "ok", None
+    return ChildEnd.model_validate(
+        {
+            "outcome": outcome,
+            "exit_code": ended.exit_code,
+            "signal": None if ended.timed_out else ended.signal,
+            "message": message,
+            "stderr_tail": ended.stderr[-_STDERR_TAIL:],
+        }
+    )
+
+
+def _no_dump(source: str, end: ChildEnd) -> str:
+    how = {
+        "ok": "ended well, but printed no segmented fusion",
+        "error": f"failed with exit code {end.exit_code}",
+        "crashed": f"was ended by {end.signal} before it printed a segmented fusion",
+        "timed out": f"was {end.message}, before it printed a segmented fusion",
+    }[end.outcome]
+    return f"{source}: the child process {how}" + (f": {end.message}" if end.outcome in ("error", "crashed") else "")
+
+
+def _notes(stderr: str) -> tuple[str, ...]:
+    invented = {line.removeprefix(_INVENTED) for line in stderr.splitlines() if line.startswith(_INVENTED)}
+    return tuple(f"the null device invented the answer of {name}" for name in sorted(invented))

@@ -1,0 +1,117 @@
+"""``segscope rope``: run RoPE, count, draw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from segscope.errors import CaptureError
+    from segscope.model import Capture
+
+
+@click.command(name="rope", short_help="Run RoPE through nvFuser; count and draw its segments.")
+@click.option("--config", default="Llama-2-13b-hf", show_default=True, help="LitGPT model whose RoPE to run.")
+@click.option(
+    "--toolchain",
+    "toolchains",
+    multiple=True,
+    metavar="NAME",
+    help="Toolchain to run it in, installed if need be; several are shown side by side.  [default: nvfuser-0.2.36]",
+)
+@click.option("--device", default="auto", show_default=True, help="cuda, null, or auto: a usable GPU, else null.")
+@click.option("--card", default="h200", show_default=True, help="The card that the null device plays.")
+@click.option("--batch", default=2, show_default=True, help="Sequences.")
+@click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]")
+@click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32.")
+@click.option("--direction", default="forward", show_default=True, help="forward, backward or both.")
+@click.option("--no-bookend", is_flag=True, help="Do not let Thunder keep metadata operations at the ends to itself.")
+@click.option("--disable", multiple=True, metavar="OPTION", help="Add to NVFUSER_DISABLE, such as resize_scheduler.")
+@click.option("--enable", multiple=True, metavar="OPTION", help="Add to NVFUSER_ENABLE.")
+@click.option("--timeout", default=600.0, show_default=True, help="Seconds after which the run is ended.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="segscope-out", show_default=True, help="Folder to write to."
+)
+def command(
+    config: str,
+    toolchains: tuple[str, ...],
+    device: str,
+    card: str,
+    batch: int,
+    sequence_length: int | None,
+    dtype: str,
+    direction: str,
+    no_bookend: bool,
+    disable: tuple[str, ...],
+    enable: tuple[str, ...],
+    timeout: float,
+    out: Path,
+) -> None:
+    """Run a model's rotary position embedding through Thunder and nvFuser, and show how it was cut into kernels.
+
+    Needs no GPU. Writes dump.txt, capture.json and segments.svg to the folder --out, for several toolchains to a
+    folder in it for each.
+    """
+    from segscope.capture.rope import capture_rope
+    from segscope.capture.toolchain import default_name
+    from segscope.errors import CaptureError
+
+    captures = []
+    for name in toolchains or (default_name(),):
+        folder = out / name if len(toolchains) > 1 else out
+        try:
+            capture = capture_rope(
+                config,
+                toolchain=name,
+                device=device,
+                card=card,
+                batch=batch,
+                sequence_length=sequence_length,
+                dtype=dtype,
+                direction=direction,
+                bookend=not no_bookend,
+                disable=disable,
+                enable=enable,
+                timeout=timeout,
+            )
+        except CaptureError as error:
+            _keep_output(error, folder)
+            raise
+        captures.append((capture, folder))
+    _show(captures)
+
+
+def _show(captures: list[tuple[Capture, Path]]) -> None:
+    from rich.console import Console
+
+    from segscope.cli.reading import warn_about
+    from segscope.render.table import captures_table
+
+    for capture, _ in captures:
+        warn_about(capture)
+    Console(highlight=False, markup=False).print(captures_table([capture for capture, _ in captures]))
+    for capture, folder in captures:
+        _write(capture, folder)
+
+
+def _write(capture: Capture, folder: Path) -> None:
+    from segscope.cli.render import render_all
+    from segscope.errors import SegscopeError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "dump.txt").write_text(capture.dump or "", encoding="utf-8")
+        (folder / "capture.json").write_text(capture.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SegscopeError(f"cannot write to {folder}: {error.strerror}") from None
+    click.echo(f"wrote {folder / 'dump.txt'}, {folder / 'capture.json'}")
+    render_all(capture, capture.fusions, folder / "segments.svg")
+
+
+def _keep_output(error: CaptureError, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "dump.txt").write_text(error.output, encoding="utf-8")
+    (folder / "stderr.txt").write_text(error.stderr, encoding="utf-8")
+    click.echo(f"segscope: what the child process printed is in {folder}: dump.txt and stderr.txt", err=True)

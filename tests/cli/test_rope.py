@@ -1,0 +1,66 @@
+"""``segscope rope``: from one command to counts and a picture, on the null device."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Cli
+
+pytestmark = pytest.mark.toolchain
+JULY_2024, TODAY = "nvfuser-0.2.8", "nvfuser-0.2.36"
+
+
+def test_two_toolchains_side_by_side(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    names = need_toolchain(JULY_2024), need_toolchain(TODAY)
+    done = cli("rope", "--no-bookend", "--toolchain", names[0], "--toolchain", names[1], "--out", tmp_path)
+    assert done.code == 0, done.err
+    july, today = (next(line for line in done.out.splitlines() if name in line) for name in names)
+    assert "6 pointwise" in july
+    assert "2 resize" in today
+    assert done.err.count("device: ") == 2
+    for name in names:
+        folder = tmp_path / name
+        assert sorted(path.name for path in folder.iterdir()) == ["capture.json", "dump.txt", "segments.svg"]
+        assert "<svg" in (folder / "segments.svg").read_text()
+        assert str(folder / "segments.svg") in done.out + done.err
+    assert cli("count", tmp_path / JULY_2024 / "capture.json").out == "6\n"
+    assert cli("count", tmp_path / JULY_2024 / "dump.txt").out == "6\n"
+    assert cli("count", tmp_path / TODAY / "capture.json", "--scheduler", "resize").out == "2\n"
+
+
+def test_a_crash_is_a_warning(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    toolchain = need_toolchain(JULY_2024)
+    done = cli("rope", "--config", "tiny-llama-1.1b", "--no-bookend", "--toolchain", toolchain, "--out", tmp_path)
+    assert done.code == 0
+    assert "segscope: warning: rope in nvfuser-0.2.8: the child process ended badly (SIGFPE)" in done.err
+    assert json.loads((tmp_path / "capture.json").read_text())["provenance"]["end"]["signal"] == "SIGFPE"
+    assert cli("count", tmp_path / "dump.txt", "--scheduler", "pointwise").out == "8\n"
+
+
+def test_two_fusions_are_two_pictures(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    toolchain = need_toolchain(TODAY)
+    options = ["--direction", "both", "--disable", "resize_scheduler", "--device", "null", "--card", "a100"]
+    done = cli("rope", "--config", "tiny-llama-1.1b", *options, "--toolchain", toolchain, "--out", tmp_path)
+    assert done.code == 0, done.err
+    assert sorted(path.name for path in tmp_path.glob("*.svg")) == ["segments-0.svg", "segments-1.svg"]
+    provenance = json.loads((tmp_path / "capture.json").read_text())["provenance"]
+    assert provenance["environment"]["NVFUSER_DISABLE"] == "resize_scheduler"
+    assert "A100" in provenance["card"]
+
+
+def test_no_dump_keeps_what_the_child_said(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    done = cli("rope", "--toolchain", need_toolchain(TODAY), "--disable", "bogus", "--out", tmp_path)
+    assert done.code == 2
+    error = done.err.splitlines()[-1]
+    assert error.startswith("segscope: error: rope in nvfuser-0.2.36: the child process was ended by SIGABRT")
+    assert "Invalid option: 'bogus' Available options: " in error
+    assert "resize_scheduler" in error
+    assert "Invalid option" in (tmp_path / "stderr.txt").read_text()
+
+
+def test_managed_toolchains_have_no_gpu(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    done = cli("rope", "--toolchain", need_toolchain(TODAY), "--device", "cuda", "--out", tmp_path)
+    assert done.code == 2
+    assert "no GPU code; use --toolchain current with --device cuda" in done.err
