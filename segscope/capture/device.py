@@ -24,8 +24,8 @@ class Device:
     kind: Literal["cuda", "null"]
     card: str
     """The card that the null device plays; empty for a real GPU, which names itself."""
-    why: str
-    """One line for the user."""
+    what: str
+    """What it is, and why it was chosen, for the user."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What to set in the child."""
 
@@ -42,7 +42,7 @@ def choose(asked: str, toolchain: Toolchain, card_name: str) -> Device:
         return _cuda(toolchain)
     present = gpu_present()
     if asked == "auto" and present and not toolchain.managed:
-        return Device("cuda", "", "device: the GPU of this machine")
+        return Device("cuda", "", "the GPU of this machine")
     if asked == "null":
         reason = "as asked"
     elif present:
@@ -53,7 +53,7 @@ def choose(asked: str, toolchain: Toolchain, card_name: str) -> Device:
     return Device(
         "null",
         card.name,
-        f"device: the null device, as {card.name} ({reason}); nothing is computed or timed",
+        f"the null device, as {card.name} ({reason}; nothing is computed or timed)",
         null_device.environment(toolchain.site_packages, card),
     )
 
@@ -63,7 +63,7 @@ def _cuda(toolchain: Toolchain) -> Device:
         raise DeviceError(f"toolchain {toolchain.name} has no GPU code; use --toolchain current with --device cuda")
     if not gpu_present():
         raise DeviceError("no CUDA device on this machine; use --device null")
-    return Device("cuda", "", "device: the GPU of this machine, as asked")
+    return Device("cuda", "", "the GPU of this machine")
 
 
 def gpu_present() -> bool:

@@ -55,7 +55,7 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
     """
     chain = ensure(toolchain or default_name())
     chosen = choose(device, chain, card)
-    print(f"segscope: {chosen.why}", file=sys.stderr)
+    print(f"segscope: {request.workload} in {chain.name} on {chosen.what}", file=sys.stderr)
     environment = _inherited() | request.environment | dict(chosen.environment)
     with tempfile.TemporaryDirectory(prefix="segscope-") as name:
         folder = Path(name)

@@ -1,34 +1,40 @@
-"""``segscope show``: a capture as tables, or as JSON."""
+"""``segscope show``: fusions and their groups as tables."""
 
 from __future__ import annotations
 
 import click
 
 
-@click.command(name="show", short_help="Show fusions and their groups, as tables or JSON.")
-@click.argument("file")
-@click.option("--json", "as_json", is_flag=True, help="Print the capture as JSON.")
+@click.command(name="show", short_help="Show fusions and their groups as tables.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print what was read in the form of a capture.json.")
 @click.option("--fusion", "number", type=int, metavar="N", help="Show fusion N only, from 0.")
-def command(file: str, as_json: bool, number: int | None) -> None:
-    """Show the fusions in FILE, and the groups of each.
+def command(files: tuple[str, ...], as_json: bool, number: int | None) -> None:
+    """Show the segmented fusions in each FILE: how many groups each has, by scheduler, and what each group computes.
 
-    FILE is a dump or a capture.json; - is standard input.
+    FILE is a dump or a capture.json; - is standard input. Several files are compared in one table first.
     """
     from segscope.cli.reading import choose_fusions, read_capture
+    from segscope.errors import SegscopeError
 
-    capture = read_capture(file)
-    chosen = capture.model_copy(update={"fusions": choose_fusions(capture, number)})
+    if as_json and len(files) > 1:
+        raise SegscopeError(f"--json prints one capture, and {len(files)} files are named")
+    captures = []
+    for file in files:
+        capture = read_capture(file)
+        captures.append(capture.model_copy(update={"fusions": choose_fusions(capture, number)}))
     if as_json:
-        click.echo(chosen.model_dump_json(indent=2))
+        click.echo(captures[0].model_dump_json(indent=1))
         return
+
     from rich.console import Console
 
-    from segscope.render.table import capture_table, fusion_table
-    from segscope.render.words import headline
+    from segscope.render.table import captures_table, fusion_table
 
     console = Console(highlight=False, markup=False)
-    console.print(capture_table(chosen))
-    for fusion in chosen.fusions:
-        console.print()
-        console.print(headline(fusion), style="bold")
-        console.print(fusion_table(fusion))
+    console.print(captures_table(captures))
+    for capture in captures:
+        for fusion in capture.fusions:
+            console.print()
+            console.print(f"{capture.source}: {fusion}" if len(files) > 1 else str(fusion), style="bold")
+            console.print(fusion_table(fusion))

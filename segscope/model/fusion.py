@@ -123,6 +123,6 @@ class SegmentedFusion(Model):
         return mimebundle(self)
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{n} {name}" for name, n in self.schedulers.items())
-        counts = f"{len(self.groups)} groups ({parts}), {self.count()} kernel groups, {len(self.edges)} edges"
-        return f"fusion {self.index}: {counts}"
+        parts = ", ".join(f"{n} {name}" for name, n in self.schedulers.items()) or "none"
+        text = f"fusion {self.index}: {len(self.groups)} groups ({parts}), {self.count()} kernel groups"
+        return text if self.complete else f"{text}, dump incomplete"

@@ -25,7 +25,7 @@ def to_dot(fusion: SegmentedFusion, title: str | None = None) -> str:
     One box a group (kernel groups loud, the others quiet), one arrow a cut, labelled with the tensors that cross it and
     as wide as their bytes, the fusion's inputs and outputs, and a legend. ``title`` goes before the line of counts.
     """
-    graph = _graph(" · ".join(filter(None, [title, words.headline(fusion)])))
+    graph = _graph(" · ".join(filter(None, [title, str(fusion)])))
     inputs = {name: f"input{n}" for n, name in enumerate(fusion.inputs)}
     outputs = {name: f"output{n}" for n, name in enumerate(fusion.outputs)}
     _legend(graph, fusion, inputs.values())

@@ -12,23 +12,23 @@ from segscope.render import palette, words
 from segscope.render.labels import printable
 
 
-def capture_table(capture: Capture) -> Table:
-    """Return a row for each fusion: groups, kernel groups, edges, groups by scheduler, whether its dump is whole."""
-    table = _table()
-    _fusion_columns(table)
-    for fusion in capture.fusions:
-        table.add_row(*_fusion_cells(fusion))
-    return table
-
-
 def captures_table(captures: Sequence[Capture]) -> Table:
-    """Return the rows of ``capture_table`` for several captures, with what each capture is in the first column."""
+    """Return a row for each fusion: groups, kernel groups, edges, groups by scheduler.
+
+    Of several captures, the first column says which capture it is.
+    """
     table = _table()
-    table.add_column("capture", overflow="fold")
-    _fusion_columns(table)
+    if several := len(captures) > 1:
+        table.add_column("capture", overflow="fold")
+    table.add_column("fusion", justify="right")
+    table.add_column("groups", justify="right")
+    table.add_column("kernel groups", justify="right")
+    table.add_column("edges", justify="right")
+    table.add_column("groups by scheduler", overflow="fold")
     for capture in captures:
+        name = [_text(words.capture_name(capture))] if several else []
         for fusion in capture.fusions:
-            table.add_row(_text(words.capture_name(capture)), *_fusion_cells(fusion))
+            table.add_row(*name, *_fusion_cells(fusion))
     return table
 
 
@@ -57,23 +57,13 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
 
 
-def _fusion_columns(table: Table) -> None:
-    table.add_column("fusion", justify="right")
-    table.add_column("groups", justify="right")
-    table.add_column("kernel groups", justify="right")
-    table.add_column("edges", justify="right")
-    table.add_column("groups by scheduler", overflow="fold")
-    table.add_column("complete")
-
-
 def _fusion_cells(fusion: SegmentedFusion) -> tuple[str | Text, ...]:
     return (
-        str(fusion.index),
+        str(fusion.index) if fusion.complete else Text(f"{fusion.index} (incomplete)", style="bold"),
         str(len(fusion.groups)),
         Text(str(fusion.count()), style="bold"),
         str(len(fusion.edges)),
         _text(", ".join(f"{n} {name}" for name, n in fusion.schedulers.items())),
-        "yes" if fusion.complete else Text("NO", style="bold"),
     )
 
 

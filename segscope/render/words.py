@@ -80,14 +80,6 @@ def capture_name(capture: Capture) -> str:
     return made.toolchain if config is None else f"{made.toolchain} {config}"
 
 
-def headline(fusion: SegmentedFusion) -> str:
-    """Return ``fusion 0: 11 groups, 6 kernel groups (6 pointwise, 5 no_op)``."""
-    parts = ", ".join(f"{n} {name}" for name, n in fusion.schedulers.items())
-    groups, kernels = count(len(fusion.groups), "group"), count(fusion.count(), "kernel group")
-    text = f"fusion {fusion.index}: {groups}, {kernels} ({parts})"
-    return text if fusion.complete else f"{text}, dump incomplete"
-
-
 def tensor(fusion: SegmentedFusion, name: str) -> str:
     """Return ``T23 float [2, 40, 4096, 128] 160 MiB``, as far as it is known; the name alone for a scalar."""
     return " ".join([name, *tensor_facts(fusion, name)])

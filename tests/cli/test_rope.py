@@ -19,7 +19,7 @@ def test_two_toolchains_side_by_side(cli: Cli, tmp_path: Path, need_toolchain: C
     july, today = (next(line for line in done.out.splitlines() if name in line) for name in names)
     assert "6 pointwise" in july
     assert "2 resize" in today
-    assert done.err.count("device: ") == 2
+    assert done.err.count(" on the null device, as NVIDIA H200 (") == 2
     for name in names:
         folder = tmp_path / name
         assert sorted(path.name for path in folder.iterdir()) == ["capture.json", "dump.txt", "segments.svg"]

@@ -20,12 +20,6 @@ def test_expressions(july_2024: SegmentedFusion) -> None:
     assert words.expressions(july_2024, july_2024.groups[2]) == "1 expression + 4 scalar"
 
 
-def test_headline(july_2024: SegmentedFusion) -> None:
-    assert words.headline(july_2024) == "fusion 0: 11 groups, 6 kernel groups (6 pointwise, 5 no_op)"
-    cut_off = july_2024.model_copy(update={"complete": False})
-    assert words.headline(cut_off).endswith(", dump incomplete")
-
-
 def test_a_tensor_has_dtype_shape_and_bytes(july_2024: SegmentedFusion) -> None:
     assert words.tensor(july_2024, "T23") == "T23 float [2, 40, 4096, 128] 160 MiB"
     assert words.tensor(july_2024, "T22") == "T22 float [2, 40, 4096, 128] 2 MiB (expanded)"
