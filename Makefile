@@ -42,7 +42,7 @@ check: setup
 	$(BIN)/mypy
 
 test: check toolchains
-	SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 $(BIN)/python -m pytest
+	SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 $(BIN)/python -m pytest --numprocesses auto
 
 clean:
 	rm -rf .venv build dist $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

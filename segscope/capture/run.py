@@ -15,7 +15,7 @@ from segscope import dump
 from segscope.capture import child
 from segscope.capture.complaint import complaint
 from segscope.capture.device import choose
-from segscope.capture.toolchain import default_name, ensure
+from segscope.capture.toolchain import Toolchain, default_name, ensure
 from segscope.errors import CaptureError, NoDumpError
 from segscope.model import Capture, ChildEnd, Provenance
 
@@ -56,7 +56,7 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
     chain = ensure(toolchain or default_name())
     chosen = choose(device, chain, card)
     print(f"segscope: {request.workload} in {chain.name} on {chosen.what}", file=sys.stderr)
-    environment = _inherited() | request.environment | dict(chosen.environment)
+    environment = _inherited(chain) | request.environment | dict(chosen.environment)
     with tempfile.TemporaryDirectory(prefix="segscope-") as name:
         folder = Path(name)
         record_file = folder / "record.json"
@@ -85,12 +85,11 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
     return parsed.model_copy(update={"provenance": provenance, "dump": text})
 
 
-def _inherited() -> dict[str, str]:
-    dropped = ("NVFUSER_", "PYTORCH_NVFUSER_", "PYTHON")
-    return {name: value for name, value in os.environ.items() if not name.startswith(dropped)} | {
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+def _inherited(chain: Toolchain) -> dict[str, str]:
+    """Return the caller's environment without what would change the dump, or lead a managed toolchain elsewhere."""
+    dropped = ("NVFUSER_", "PYTORCH_NVFUSER_") + (("PYTHON",) if chain.managed else ())
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return kept | ({"PYTHONNOUSERSITE": "1"} if chain.managed else {})
 
 
 def _wanted(stdout: bytes, record: Mapping[str, Any], phases: tuple[str, ...] | None) -> str:

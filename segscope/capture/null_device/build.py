@@ -16,6 +16,8 @@ from segscope.errors import DeviceError
 from segscope.home import home
 
 SOURCES = Path(__file__).with_name("src")
+PREBUILT = Path(__file__).with_name("prebuilt")
+"""Where a wheel has the null device compiled (wheel_hook.py)."""
 FLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Wno-unused-parameter", "-fPIC", "-shared")
 
 RUNTIME = "libcudart.so.12"
@@ -72,22 +74,26 @@ def null_device() -> Path:
     It holds ``libcudart.so.12`` and ``libnvrtc.so.12``, to be preloaded (the wheels find others by their RPATH), and
     ``libcuda.so.1`` with its other name ``libcuda.so``, to be found by name: it is empty and leads to the first.
     """
+    if PREBUILT.is_dir():
+        return PREBUILT
     compiler = c_compiler()
+    folder = home() / "null-device" / digest(compiler)
+    return made_once(folder, lambda scratch: compile_into(scratch, compiler))
 
-    def make(folder: Path) -> None:
-        for library, sources, exports in (
-            (RUNTIME, RUNTIME_SOURCES, "exports.map"),
-            (COMPILER, COMPILER_SOURCES, "exports_nvrtc.map"),
-        ):
-            script = f"-Wl,--version-script={SOURCES / exports}"
-            compiler.shared_library(
-                folder / library, *(SOURCES / source for source in sources), script, "-ldl", "-lpthread"
-            )
-        # Not one more name for the runtime: what Triton links to the driver must need libcuda.so.1, for it is kept.
-        compiler.shared_library(folder / DRIVER, "-Wl,--no-as-needed", folder / RUNTIME, "-Wl,-rpath,$ORIGIN")
-        (folder / "libcuda.so").symlink_to(DRIVER)
 
-    return made_once(home() / "null-device" / digest(compiler), make)
+def compile_into(folder: Path, compiler: CCompiler) -> None:
+    """Compile the null device's libraries into a folder that exists; :exc:`DeviceError` if that fails."""
+    for library, sources, exports in (
+        (RUNTIME, RUNTIME_SOURCES, "exports.map"),
+        (COMPILER, COMPILER_SOURCES, "exports_nvrtc.map"),
+    ):
+        script = f"-Wl,--version-script={SOURCES / exports}"
+        compiler.shared_library(
+            folder / library, *(SOURCES / source for source in sources), script, "-ldl", "-lpthread"
+        )
+    # Not one more name for the runtime: what Triton links to the driver must need libcuda.so.1, for it is kept.
+    compiler.shared_library(folder / DRIVER, "-Wl,--no-as-needed", folder / RUNTIME, "-Wl,-rpath,$ORIGIN")
+    (folder / "libcuda.so").symlink_to(DRIVER)
 
 
 def digest(compiler: CCompiler, facts: Iterable[object] = ()) -> str:
