@@ -58,7 +58,7 @@ class Provenance(Model):
     card: str
     """The card's name as torch reports it, or the name of the card that the null device plays."""
     command: tuple[str, ...]
-    """The child's command line."""
+    """The child's command line, its paths cut down to file names."""
     end: ChildEnd
     notes: tuple[str, ...] = ()
     """What a reader should know, such as an answer that the null device invented."""
