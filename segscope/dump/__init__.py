@@ -1,75 +1,68 @@
-"""nvFuser's text to the model: find the blocks, read values and statements, join them."""
+"""nvFuser's text to the model: clean lines, find the parts of a dump, read values and statements, join them."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from segscope.dump.blocks import SEGMENTS, Source, find
-from segscope.dump.build import FusionBuilder
-from segscope.errors import NoDumpError, SegscopeError
-from segscope.model import Capture, Damage, ParseReport, SegmentedFusion
+from segscope.dump.parse import Parse
+from segscope.dump.source import SourceReport, batches, chunks, text_lines
+from segscope.errors import SegscopeError
+from segscope.model import Capture, SegmentedFusion
+from segscope.model.capture import SCHEMA_VERSION
 
-__all__ = ["parse", "read"]
+__all__ = ["fusions", "parse", "read"]
 
 
-def parse(text: str, source: str = "text") -> Capture:
+def parse(text: str, source: str = "text", *, strict: bool = False) -> Capture:
     """Read every segmented fusion in ``text``, which may hold anything else around them.
 
-    Raises NoDumpError where there is none. A dump that is cut off gives what is there, with ``complete`` False.
+    Raises NoDumpError where there is none, and, if ``strict``, SegscopeError for anything that could not be read.
+    Otherwise a dump that is cut off or damaged gives what is there, with ``complete`` False.
     """
-    return _parse(text.split("\n"), source)
+    report = SourceReport()
+    return Parse(source, report).capture(text_lines(text, report), strict)
 
 
-def read(path: str | Path) -> Capture:
-    """Read a dump, or a capture that segscope wrote as JSON; ``-`` is standard input.
+def read(path: str | Path, *, strict: bool = False) -> Capture:
+    """Read a dump, or a capture that segscope wrote as JSON; ``-`` is standard input, compressed files are welcome.
 
-    Raises SegscopeError where the file cannot be read, NoDumpError where it holds no segmented fusion.
+    Raises SegscopeError where the file cannot be read, and what ``parse`` raises.
     """
-    name = str(path)
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise SegscopeError(f"{name}: {error.strerror or error}") from None
-    text = data.decode("utf-8", errors="replace")
-    if text.lstrip().startswith("{") and '"schema_version"' in text:
-        return _from_json(text, name)
-    return parse(text, name)
+    if "\n" in str(path):
+        raise SegscopeError("this is a text of several lines, not a path: use segscope.parse(text)")
+    report = SourceReport()
+    content = chunks(path, report)
+    first = next(content, b"")
+    content = chain([first], content)
+    if _is_json(first):
+        return _from_json(b"".join(content), str(path))
+    return Parse(str(path), report).capture(batches(content, report), strict)
 
 
-def _from_json(text: str, name: str) -> Capture:
+def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
+    """Yield the segmented fusions of a dump one by one: memory follows the largest of them, not the file.
+
+    Raises what ``read`` raises, NoDumpError at the end.
+    """
+    report = SourceReport()
+    return Parse(str(path), report).fusions(batches(chunks(path, report), report))
+
+
+def _is_json(beginning: bytes) -> bool:
+    return beginning.lstrip().startswith(b"{") and b'"schema_version"' in beginning
+
+
+def _from_json(data: bytes, name: str) -> Capture:
     from pydantic import ValidationError
 
     try:
-        return Capture.model_validate_json(text)
+        return Capture.model_validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
+        if first["loc"] == ("schema_version",):
+            written = f"written by another segscope (schema {first['input']}); this one reads schema {SCHEMA_VERSION}"
+            raise SegscopeError(f"{name}: {written}") from None
         where = ".".join(str(part) for part in first["loc"]) or "the document"
         raise SegscopeError(f"{name}: not a capture of this segscope ({where}: {first['msg']})") from None
-
-
-def _parse(lines: Iterable[str], source: str) -> Capture:
-    counted = Source()
-    fusions: list[SegmentedFusion] = []
-    damage: list[Damage] = []
-    unknown: Counter[str] = Counter()
-    statements = 0
-    for blocks in find(lines, counted):
-        builder = FusionBuilder(blocks, len(fusions), unknown)
-        fusions.append(builder.build())
-        statements += sum(len(group.statements) for group in blocks.groups)
-        damage += builder.damage
-    if not fusions:
-        raise NoDumpError(
-            f"{source}: no segmented fusion found (looked for {SEGMENTS!r} in {counted.lines} lines); "
-            "run with NVFUSER_DUMP=segmented_fusion and keep standard output"
-        )
-    report = ParseReport(
-        lines=counted.lines,
-        statements=statements,
-        unknown_operators=dict(sorted(unknown.items())),
-        damage=tuple(damage),
-    )
-    return Capture(source=source, fusions=tuple(fusions), report=report)

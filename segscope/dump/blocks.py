@@ -1,30 +1,29 @@
-"""Find the blocks of a segmented fusion in a stream of lines (spec section 1.2)."""
+"""The blocks of a segmented fusion, gathered line by line (docs/dump-format.md 1.2)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final
 
+from segscope.dump.foreign import foreign
+from segscope.dump.parts import Text
 from segscope.dump.scan import depth_after
 
-REWRITTEN = "Segmented_Fusion Dump: -- Re-written complete fusion:{"
-REWRITTEN_END = "} // {Re-written complete fusion}"
-SEGMENTS = "Segmented_Fusion Dump: -- fusion segments:"
-SEGMENTS_END = "} //Segmented_Fusion"
+REWRITTEN: Final = "Segmented_Fusion Dump: -- Re-written complete fusion:{"
+REWRITTEN_END: Final = "} // {Re-written complete fusion}"
+SEGMENTS: Final = "Segmented_Fusion Dump: -- fusion segments:"
+SEGMENTS_END: Final = "} //Segmented_Fusion"
+_TRANSFORMS: Final = "TransformPrinter :"
+_MATH_ENDS: Final = ("} // %kernel_math", "} // %kernel")
+_STATEMENT: Final = frozenset(" idb")
+"""How a line begins that can only be of a statement, where no list of values is open; a tensor's is like a heading."""
 
 _ID = re.compile(r"\((\d{1,18})\)")
+_GROUP = re.compile(r"g\{(?:\(([\w-]+)\))?")
 _GROUP_ID = re.compile(r"group id: *(\d{1,18})")
 _REFERENCE = re.compile(r"[\w-]+\{(?:\d{1,18}(?:, \d{1,18})*)?\}(?: \(merged\))?")
-_GROUP = re.compile(r"g\{(?:\(([\w-]+)\))?")
-
-
-class Text(NamedTuple):
-    """A piece of the source, and the line where it begins, from 1."""
-
-    text: str
-    line: int
 
 
 @dataclass
@@ -39,153 +38,166 @@ class GroupBlock:
     """Each statement with its expression id."""
 
 
-@dataclass
-class FusionBlocks:
-    """The blocks of one segmented fusion, as text."""
+class RewrittenBlock:
+    """The whole fusion before the segments: its inputs and outputs, and how the domains of its tensors came to be.
 
-    first_line: int
-    inputs: list[Text] = field(default_factory=list)
-    outputs: list[Text] = field(default_factory=list)
-    group_lines: list[Text] = field(default_factory=list)
-    edges: list[Text] = field(default_factory=list)
-    groups: list[GroupBlock] = field(default_factory=list)
-    cut_off: Text | None = None
-    """Where and what the source has instead of the end of this fusion; None where it has the end."""
-    unusable: list[Text] = field(default_factory=list)
-    """Lines that are none of the things that can stand there."""
+    Its statements are passed over: they come again in the groups.
+    """
 
+    def __init__(self) -> None:
+        self.done = False
+        self.inputs: list[Text] = []
+        self.outputs: list[Text] = []
+        self.transforms: list[Text] = []
+        self.has_transforms = False
+        self.names_its_end = False
+        """Whether the brace that ends the statements is commented, as it is since July 2024."""
+        self._into: list[Text] | None = None
 
-class _EndOfInputError(Exception):
-    pass
-
-
-class _Lines:
-    """Lines with their numbers, one of which can be looked at before it is taken."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
-        self._ahead: str | None = None
-        self.number = 0
-
-    def peek(self) -> str:
-        if self._ahead is None:
-            line = next(self._lines, None)
-            if line is None:
-                raise _EndOfInputError
-            self._ahead = line.rstrip()
-        return self._ahead
-
-    def take(self) -> str:
-        line = self.peek()
-        self._ahead = None
-        self.number += 1
-        return line
-
-
-@dataclass
-class Source:
-    """Counts the lines as they are read."""
-
-    lines: int = 0
+    def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
+        """Take lines of the block."""
+        for position in range(at, len(texts)):
+            raw = texts[position]
+            into = self._into
+            if into is None and raw[:1] in _STATEMENT:
+                continue
+            text = raw.rstrip()
+            if text == REWRITTEN_END:
+                self.done = True
+                return position + 1
+            if text in (SEGMENTS, REWRITTEN):
+                self.done = True
+                return position
+            if text == "Inputs:":
+                self._into = self.inputs
+            elif text == "Outputs:":
+                self._into = self.outputs
+            elif text == _TRANSFORMS:
+                self._into, self.has_transforms = self.transforms, True
+            elif text in _MATH_ENDS:
+                self._into, self.names_its_end = None, True
+            elif into is self.transforms:
+                into.append(Text(text, first_line + position))
+            elif into is not None and text.startswith("  "):
+                into.append(Text(text.strip(), first_line + position))
+            else:
+                self._into = None
+        return len(texts)
 
 
-def find(lines: Iterable[str], source: Source) -> Iterator[FusionBlocks]:
-    """Yield the segmented fusions among ``lines``; a fusion that the input cuts off comes last, not ``complete``."""
-    cursor = _Lines(lines)
-    boundary: tuple[list[Text], list[Text]] = ([], [])
-    fusion: FusionBlocks | None = None
-    try:
-        while True:
-            line = cursor.take()
-            if line == REWRITTEN:
-                boundary = _rewritten(cursor)
-            elif line == SEGMENTS:
-                fusion = FusionBlocks(cursor.number, *boundary)
-                _segments(cursor, fusion)
-                yield fusion
-                fusion, boundary = None, ([], [])
-    except _EndOfInputError:
-        if fusion is not None:
-            fusion.cut_off = Text("the end of the input", cursor.number)
-            yield fusion
-    finally:
-        source.lines = cursor.number
+class SegmentsBlock:
+    """The ``fusion segments`` of one fusion: groups, edges, and the block of each group."""
 
+    def __init__(self, first_line: int, rewritten: RewrittenBlock | None) -> None:
+        self.done = False
+        self.first_line = first_line
+        self.rewritten = rewritten or RewrittenBlock()
+        self.group_lines: list[Text] = []
+        self.edges: list[Text] = []
+        self.groups: list[GroupBlock] = []
+        self.cut_off: Text | None = None
+        """Where and what the source has instead of the end of this fusion; None where it has the end."""
+        self.unusable: list[Text] = []
+        """Lines that are none of the things that can stand there."""
+        self.foreign: list[str] = []
+        """The kinds of the lines of other programs that stand in between."""
+        self._state: Callable[[str, int], None] = self._groups
+        self._statement: list[str] = []
+        self._statement_line = 0
+        self._values: list[Text] | None = None
 
-def _rewritten(cursor: _Lines) -> tuple[list[Text], list[Text]]:
-    """Read the inputs and outputs of the whole fusion; its statements come again in the groups."""
-    inputs: list[Text] = []
-    outputs: list[Text] = []
-    into: list[Text] | None = None
-    while (line := cursor.peek()) not in (REWRITTEN_END, SEGMENTS):
-        cursor.take()
-        if line == "Inputs:":
-            into = inputs
-        elif line == "Outputs:":
-            into = outputs
-        elif not line.startswith("  "):
-            into = None
-        elif into is not None:
-            into.append(Text(line.strip(), cursor.number))
-    return inputs, outputs
+    def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
+        """Take lines of the block."""
+        for position in range(at, len(texts)):
+            text = texts[position].rstrip()
+            if text == SEGMENTS_END:
+                self.done = True
+                return position + 1
+            if text in (SEGMENTS, REWRITTEN):
+                self.done = True
+                self.cut_off = Text("the beginning of another dump", first_line + position)
+                return position
+            self._state(text, first_line + position)
+        return len(texts)
 
+    def end_of_input(self, line: int) -> None:
+        """Note that nothing comes after ``line``."""
+        self.cut_off = Text("the end of the input", line)
 
-def _segments(cursor: _Lines, fusion: FusionBlocks) -> None:
-    into = fusion.group_lines
-    while True:
-        line = cursor.peek()
-        if line == SEGMENTS_END:
-            cursor.take()
+    def _groups(self, text: str, line: int) -> None:
+        if text == "edges:":
+            self._state = self._edges
+        elif _REFERENCE.fullmatch(reference := text.strip()):
+            self.group_lines.append(Text(reference, line))
+        elif text and text not in ("Segmented_Fusion{", "groups:"):
+            self._between(text, line)
+
+    def _edges(self, text: str, line: int) -> None:
+        if text.lstrip().startswith("e{"):
+            self.edges.append(Text(text.strip(), line))
+            if depth_after(text) > 0:  # three lines until August 2024
+                self._state = self._rest_of_edge
+        elif text and text != "group details:":
+            self._between(text, line)
+
+    def _rest_of_edge(self, text: str, line: int) -> None:
+        if not text.startswith((" -> ", "(")):
+            self._state = self._edges
+            self._edges(text, line)
             return
-        if line in (SEGMENTS, REWRITTEN):
-            fusion.cut_off = Text("the beginning of another dump", cursor.number + 1)
-            return
-        cursor.take()
-        if line == "groups:" or line == "Segmented_Fusion{" or line == "group details:" or not line:
-            continue
-        if line == "edges:":
-            into = fusion.edges
-        elif match := _GROUP.fullmatch(line):
-            fusion.groups.append(GroupBlock((match.group(1) or "none").replace("-", "_")))
-            _group(cursor, fusion, fusion.groups[-1])
-        elif into is fusion.group_lines and _REFERENCE.fullmatch(line.strip()):
-            into.append(Text(line.strip(), cursor.number))
-        elif into is fusion.edges and line.lstrip().startswith("e{"):
-            into.append(_edge(cursor, line.strip()))
+        edge = self.edges[-1]
+        whole = edge.text + text
+        self.edges[-1] = edge._replace(text=whole)
+        if depth_after(whole) <= 0:
+            self._state = self._edges
+
+    def _between(self, text: str, line: int) -> None:
+        """Take a line that is not of the lists: a group block begins, or it is none of ours."""
+        if match := _GROUP.fullmatch(text):
+            self.groups.append(GroupBlock((match.group(1) or "none").replace("-", "_")))
+            self._values = None
+            self._state = self._group_values
         else:
-            fusion.unusable.append(Text(line, cursor.number))
+            self._stray(text, line)
 
+    def _details(self, text: str, line: int) -> None:
+        if text:
+            self._between(text, line)
 
-def _edge(cursor: _Lines, text: str) -> Text:
-    """Read the rest of an edge: three lines until August 2024, one since."""
-    line = cursor.number
-    for _ in range(2):
-        if depth_after(text) > 0:
-            text += cursor.take()
-    return Text(text, line)
-
-
-def _group(cursor: _Lines, fusion: FusionBlocks, group: GroupBlock) -> None:
-    into: list[Text] | None = None
-    while line := cursor.take():
-        if match := _GROUP_ID.fullmatch(line):
+    def _group_values(self, text: str, line: int) -> None:
+        group = self.groups[-1]
+        if not text:
+            self._state = self._statements
+        elif text == "inputs:":
+            self._values = group.inputs
+        elif text == "outputs:":
+            self._values = group.outputs
+        elif match := _GROUP_ID.fullmatch(text):
             group.id = int(match.group(1))
-        elif line == "inputs:":
-            into = group.inputs
-        elif line == "outputs:":
-            into = group.outputs
-        elif into is not None:
-            into.append(Text(line.strip(), cursor.number))
+        elif self._values is None or foreign(text):
+            self._stray(text, line)
         else:
-            fusion.unusable.append(Text(line, cursor.number))
-    statement: list[str] = []
-    while (line := cursor.peek()) not in (SEGMENTS, SEGMENTS_END, REWRITTEN):
-        cursor.take()
-        if match := _ID.fullmatch(line):
-            begin = cursor.number - len(statement)
-            group.statements.append((Text("\n".join(statement), begin), int(match.group(1))))
-            statement = []
-        elif line == "}" and not statement:
-            return
-        elif line or statement:
-            statement.append(line)
+            self._values.append(Text(text.strip(), line))
+
+    def _statements(self, text: str, line: int) -> None:
+        statement = self._statement
+        if match := _ID.fullmatch(text):
+            begin = Text("\n".join(statement), self._statement_line)
+            self.groups[-1].statements.append((begin, int(match.group(1))))
+            self._statement = []
+        elif text == "}" and not statement:
+            self._state = self._details
+        elif (text or statement) and not self._is_foreign(text):
+            if not statement:
+                self._statement_line = line
+            statement.append(text)
+
+    def _is_foreign(self, text: str) -> bool:
+        if text[:1] in " Ti" or not (kind := foreign(text)):
+            return False
+        self.foreign.append(kind)
+        return True
+
+    def _stray(self, text: str, line: int) -> None:
+        if not self._is_foreign(text):
+            self.unusable.append(Text(text, line))

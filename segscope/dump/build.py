@@ -1,4 +1,4 @@
-"""Join the blocks of one fusion into the model."""
+"""Join what was found of one fusion into the model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from collections import Counter
 from typing import Any
 
-from segscope.dump import statements
-from segscope.dump.blocks import FusionBlocks, GroupBlock, Text
+from segscope.dump import eras, statements, transforms
+from segscope.dump.blocks import GroupBlock
+from segscope.dump.parts import Text
+from segscope.dump.reader import FoundFusion
 from segscope.dump.scan import UnbalancedError, closing
+from segscope.dump.trials import Trial
 from segscope.dump.values import Tensors
 from segscope.model import Damage, SegmentedFusion
 
@@ -16,35 +19,48 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 class FusionBuilder:
-    """Turns blocks into a fusion, and keeps what could not be used."""
+    """Turns what was found into a fusion, and keeps what could not be used."""
 
-    def __init__(self, blocks: FusionBlocks, index: int, unknown_operators: Counter[str]) -> None:
-        self._blocks = blocks
+    def __init__(self, found: FoundFusion, index: int, unknown_operators: Counter[str]) -> None:
+        self._found = found
+        self._blocks = found.segments
         self._index = index
         self._unknown = unknown_operators
         self._tensors = Tensors()
+        self._scalars: dict[str, str] = {}
         self._exprs: dict[int, dict[str, Any]] = {}
-        self.damage = [_damage("not a line of a dump", text) for text in blocks.unusable]
+        self.damage = [damage("not a line of a dump", text) for text in self._blocks.unusable]
 
     def build(self) -> SegmentedFusion:
         """Read every value and statement, join groups and edges, and validate once."""
         blocks = self._blocks
-        inputs = self._names(blocks.inputs)
-        outputs = self._names(blocks.outputs)
+        inputs = self._names(blocks.rewritten.inputs)
+        outputs = self._names(blocks.rewritten.outputs)
         groups = [self._group(position, group) for position, group in enumerate(blocks.groups)]
         edges = [edge for text in blocks.edges if (edge := self._edge(text, groups))]
+        domains = self._transforms()
+        for name, mention in self._tensors.conflicts.items():
+            self._note(f"{name} is printed in two ways", Text(mention, blocks.first_line))
         if blocks.cut_off:
             there = f"{len(groups)} of its {len(blocks.group_lines)} groups are there"
             self._note(f"{blocks.cut_off.text} comes before the end of fusion {self._index}: {there}", blocks.cut_off)
+        elif len(groups) < len(blocks.group_lines):
+            self._note("a line under groups: without a group block", blocks.group_lines[len(groups)])
         return SegmentedFusion.model_validate(
             {
                 "index": self._index,
+                "era": eras.detect(blocks),
+                "stream": self._found.stream,
                 "inputs": inputs,
                 "outputs": outputs,
                 "groups": groups,
                 "edges": edges,
                 "exprs": list(self._exprs.values()),
                 "tensors": self._tensors.records,
+                "scalars": self._scalars,
+                "transforms": domains,
+                "log": self._log(),
+                "passes": self._found.passes.changes,
                 "complete": not self.damage,
                 "first_line": blocks.first_line,
             }
@@ -62,7 +78,10 @@ class FusionBuilder:
             if not _NAME.fullmatch(name):
                 self._note("not a tensor or a scalar", entry)
                 continue
-            self._tensors.set_dtype(name, dtype)
+            if name in self._tensors.records:
+                self._tensors.set_dtype(name, dtype)
+            elif dtype:
+                self._scalars[name] = dtype
             names.append(name)
         return names
 
@@ -71,6 +90,8 @@ class FusionBuilder:
         for text, expr_id in block.statements:
             if expr_id not in self._exprs:
                 self._exprs[expr_id] = self._statement(text, expr_id)
+            elif self._exprs[expr_id]["text"] != text.text:
+                self._note(f"expression {expr_id} is another one in an earlier group", text)
         ids = [expr_id for _, expr_id in block.statements]
         self._check_listed(position, ids)
         return {
@@ -129,11 +150,34 @@ class FusionBuilder:
         holding = [position for position in named if value in groups[position][side]]
         return next(iter(holding or named), None)
 
+    def _transforms(self) -> list[dict[str, Any]]:
+        lines = self._blocks.rewritten.transforms
+        try:
+            return transforms.parse([line.text for line in lines], self._tensors)
+        except UnbalancedError as error:
+            self._note(str(error), lines[0])
+            return []
+
+    def _log(self) -> dict[str, Any] | None:
+        log = self._found.log
+        if log.whole is None and not log.has_hints and not log.trials:
+            return None
+        ids = {name: number for number, expr in self._exprs.items() for name in expr["outputs"]}
+        return {
+            "whole": self._trial(log.whole, ids) if log.whole else None,
+            "has_hints": log.has_hints,
+            "trials": [self._trial(trial, ids) for trial in log.trials],
+        }
+
+    def _trial(self, trial: Trial, ids: dict[str, int]) -> dict[str, Any]:
+        return trial.record() | {"expr_ids": list(dict.fromkeys(ids[name] for name in trial.outputs if name in ids))}
+
     def _note(self, reason: str, where: Text) -> None:
-        self.damage.append(_damage(reason, where))
+        self.damage.append(damage(reason, where))
 
 
-def _damage(reason: str, where: Text) -> Damage:
+def damage(reason: str, where: Text) -> Damage:
+    """Return what the report says of a place."""
     return Damage(line=where.line, reason=reason, text=where.text[:200])
 
 

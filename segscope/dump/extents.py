@@ -1,24 +1,27 @@
 """The value of an extent expression, where it is constant."""
 
+import math
 import re
 from collections.abc import Callable
 
-_TOKEN = re.compile(r"\s*(\d{1,18}|ceilDiv|fmax|fmin|max|min|[-+*/%(),])")
+_TOKEN = re.compile(r"\s*(\d{1,18}|ceilDiv|fmax|fmin|max|min|gcd|[-+*/%(),])")
 _FUNCTIONS: dict[str, Callable[[int, int], int]] = {
     "ceilDiv": lambda a, b: -(-a // b),
     "fmax": max,
     "max": max,
     "fmin": min,
     "min": min,
+    "gcd": math.gcd,
 }
 _DEEPEST = 200
+_LARGEST = 1 << 63
 
 
 def constant(text: str) -> int | None:
     """Return the value of an integer expression such as ``( ceilDiv(( ceilDiv(15360, 40) ), 3) )``, which is 128.
 
-    None where it holds a symbol, an operator that is not integer arithmetic, or a division by zero. Division rounds
-    towards zero, as in C++.
+    None where it holds a symbol, an operator that is not integer arithmetic, a division by zero, or a value that does
+    not fit into 64 bits. Division rounds towards zero, as in C++.
     """
     if text.isdecimal() and len(text) <= 18:
         return int(text)
@@ -29,7 +32,7 @@ def constant(text: str) -> int | None:
         value, end = _sum(tokens, 0, 0)
     except (IndexError, ValueError, ZeroDivisionError):
         return None
-    return value if end == len(tokens) else None
+    return value if end == len(tokens) and abs(value) < _LARGEST else None
 
 
 def _tokens(text: str) -> list[str] | None:
@@ -59,6 +62,8 @@ def _product(tokens: list[str], at: int, depth: int) -> tuple[int, int]:
         operand, after = _atom(tokens, at + 1, depth)
         if tokens[at] == "*":
             value *= operand
+            if abs(value) >= _LARGEST:
+                raise ValueError("more than 64 bits")
         else:
             quotient = abs(value) // abs(operand) * (1 if (value < 0) == (operand < 0) else -1)
             value = quotient if tokens[at] == "/" else value - quotient * operand

@@ -1,23 +1,23 @@
 """Bracket-aware scanning, without regular expressions that backtrack."""
 
 import re
-from collections.abc import Iterator
+from functools import cache
 
 from segscope.errors import SegscopeError
 
 _BRACKET = re.compile(r"[\[\]{}()]")
-_OPENING = frozenset("[{(")
+_OPENING = "[{("
+_CLOSING = "]})"
 
 
 class UnbalancedError(SegscopeError):
-    """Brackets in a statement do not match."""
+    """Brackets of a value or a statement do not match, or hold something else than they must."""
 
 
 def depth_after(text: str, depth: int = 0) -> int:
     """Return the bracket depth after ``text``, where all three kinds count alike."""
-    for match in _BRACKET.finditer(text):
-        depth += 1 if match.group() in _OPENING else -1
-    return depth
+    opening = text.count("(") + text.count("[") + text.count("{")
+    return depth + opening - text.count(")") - text.count("]") - text.count("}")
 
 
 def closing(text: str, start: int) -> int:
@@ -31,18 +31,23 @@ def closing(text: str, start: int) -> int:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """Split at the separators that stand outside every bracket."""
-    return list(_pieces(text, separator))
+    """Split at the separators that stand outside every bracket; a separator holds no bracket itself."""
+    if not _BRACKET.search(text):
+        return text.split(separator)
+    pieces: list[str] = []
+    begin = depth = 0
+    for match in _marks(separator).finditer(text):
+        mark = match.group()
+        if mark in _OPENING:
+            depth += 1
+        elif mark in _CLOSING:
+            depth -= 1
+        elif depth == 0:
+            pieces.append(text[begin : match.start()])
+            begin = match.end()
+    return [*pieces, text[begin:]]
 
 
-def _pieces(text: str, separator: str) -> Iterator[str]:
-    begin, searched, depth = 0, 0, 0
-    while (at := text.find(separator, searched)) >= 0:
-        depth = depth_after(text[searched:at], depth)
-        searched = at + len(separator)
-        if depth == 0:
-            yield text[begin:at]
-            begin = searched
-        else:
-            depth = depth_after(separator, depth)
-    yield text[begin:]
+@cache
+def _marks(separator: str) -> re.Pattern[str]:
+    return re.compile(rf"[\[\]{{}}()]|{re.escape(separator)}")

@@ -1,45 +1,38 @@
-"""One statement: text to a record of an expression (spec section 1.5)."""
+"""One statement: text to a record of an expression (docs/dump-format.md 1.5)."""
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from segscope.dump import attributes, casts, headed
 from segscope.dump.operators import INFIX, PREFIX, kind_of_function
-from segscope.dump.scan import closing, split
-from segscope.dump.values import Tensors
+from segscope.dump.scan import UnbalancedError, closing, depth_after, split
+from segscope.dump.values import VALUE, Tensors
 
 Record = dict[str, Any]
 
-_VALUE = re.compile(r"(?<![\w.:])(?:T\d+(?!\w)|(?:ptr|var|f4x2_|[idfbcas])\d+(?![\w(]))")
 _NAME = re.compile(r"[A-Za-z_][\w:.<>]*")
-_CAST = re.compile(r"__(e\dm\d|[a-z]+)2(\w+)")
-_C_CAST = re.compile(r"\(((?:std::complex<\w+>|\w+))\)((?:std::real|__\w+)?)")
-_KEYWORD = re.compile(r"([A-Za-z_][\w ]*?) ?= ?(.+)", re.DOTALL)
+_CONSTANT = re.compile(r"-?\d[\w.+-]*|true|false")
+_MEMBER = re.compile(r"\w+\.\w+")
+_ITEM = re.compile(r"\w+\[.*\]")
+_ROLE = re.compile(r" ?\((?:Avg|Var|Count|N)\)")
+_EXTENT = re.compile(r"(?<=\d)\{[^{}]*\}")
 
 
 def parse(text: str, expr_id: int, tensors: Tensors) -> Record:
-    """Read one statement, such as ``T18_l_float[..]\\n   = cat( T16_.., T17_.., 3 )``."""
+    """Read one statement, such as ``T18_l_float[..]\\n   = cat( T16_.., T17_.., 3 )``.
+
+    An operator that is not known gives the kind ``unknown``. Raises UnbalancedError where brackets do not close.
+    """
     short = " ".join(tensors.abbreviate(text).split())
-    left, equals, right = short.partition(" = ")
-    if not equals:
-        return unknown(text, expr_id, op=short.partition("(")[0].strip()[:80], inputs=_VALUE.findall(short))
-    right = right.removesuffix(";").strip()
-    op, kind, arguments = _operation(right)
-    positional, attributes = _keywords(arguments)
-    record: Record = {
-        "id": expr_id,
-        "kind": kind,
-        "op": op,
-        "outputs": _VALUE.findall(left),
-        "inputs": _VALUE.findall(right),
-        "attributes": attributes,
-        "text": text,
-    }
-    if kind == "unknown":
-        record["op"] = op or right[:80]
-    else:
-        record["attributes"] |= _attributes_of(kind, op, positional)
-    return record
+    if depth_after(short) != 0:
+        raise UnbalancedError(f"unbalanced brackets in {short[:80]!r}")
+    if "(Avg)" in short:
+        short = _ROLE.sub("", short)
+    found = headed.parse(short) or _assignment(short, tensors)
+    if found is None:
+        return unknown(text, expr_id, op=short.partition("(")[0].strip()[:80], inputs=VALUE.findall(short))
+    return {"id": expr_id, **found, "text": text}
 
 
 def unknown(text: str, expr_id: int, op: str = "", inputs: Sequence[str] = ()) -> Record:
@@ -55,69 +48,55 @@ def unknown(text: str, expr_id: int, op: str = "", inputs: Sequence[str] = ()) -
     }
 
 
+def _assignment(short: str, tensors: Tensors) -> Record | None:
+    """Read ``outputs = operation``, with every tensor cut down to its name; None where there is no such ``=``."""
+    left, equals, right = short.replace(" =scatter(", " = scatter(", 1).partition(" = ")
+    if not equals or depth_after(left) != 0:
+        return None
+    right = right.removesuffix(";").rstrip()
+    op, kind, arguments = _operation(right)
+    outputs, inputs = VALUE.findall(left), VALUE.findall(right)
+    if kind in ("select", "view_as_scalar"):
+        inputs = VALUE.findall(_EXTENT.sub("", right))
+    if kind == "cast":
+        found = casts.types_of(op, tensors.dtype(inputs[0]) if inputs else None)
+    else:
+        found = attributes.read(kind, arguments, outputs)
+    return {
+        "kind": kind,
+        "op": op if kind != "unknown" or op else right[:80],
+        "outputs": outputs,
+        "inputs": inputs,
+        "attributes": found,
+    }
+
+
 def _operation(right: str) -> tuple[str, str, list[str]]:
     """Return operator, kind and arguments of a right-hand side."""
     if match := _NAME.match(right):
-        rest = right[match.end() :].lstrip()
+        op, rest = match.group(), right[match.end() :].lstrip()
         if rest.startswith("(") and closing(rest, 0) == len(rest) - 1:
-            arguments = [part.strip() for part in split(rest[1:-1].strip(), ",") if part.strip()]
-            return match.group(), kind_of_function(match.group()), arguments
-    if match := _C_CAST.match(right):
-        return match.group(), "cast", [right[match.end() :]]
-    for op in INFIX:
-        operands = split(right, f" {op} ")
-        if len(operands) == 2:
-            return op, "binary", [part.strip() for part in operands]
-    for op in PREFIX:
-        if right.startswith(op):
-            return op, "unary", [right[1:]]
-    if right.startswith("{"):
-        return "{", "construct", [right]
-    if _VALUE.fullmatch(right):
-        return "", "set", [right]
-    if _VALUE.match(right) and "." in right:
-        return ".", "get_attribute", [right]
-    if _VALUE.match(right) and right.endswith("]"):
-        return "[", "get_item", [right]
-    return "", "unknown", [right]
+            return ("", "set", []) if casts.is_dtype(op) else (op, kind_of_function(op), _arguments(op, rest[1:-1]))
+    elif right.startswith("{") and closing(right, 0) == len(right) - 1:
+        return "{", "construct", _arguments("{", right[1:-1])
+    elif cast := casts.c_style(right):
+        return cast, "cast", []
+    operands = split(right, " ")
+    if len(operands) == 3 and operands[1] in INFIX:
+        return operands[1], "binary", []
+    if len(operands) == 1:
+        if VALUE.fullmatch(right) or _CONSTANT.fullmatch(right):
+            return "", "set", []
+        if right.startswith(PREFIX):
+            return right[0], "unary", []
+        if _MEMBER.fullmatch(right):
+            return ".", "get_attribute", right.split(".")
+        if _ITEM.fullmatch(right):
+            return "[", "get_item", right[:-1].split("[", 1)
+    return "", "unknown", []
 
 
-def _keywords(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
-    positional, named = [], {}
-    for argument in arguments:
-        match = _KEYWORD.fullmatch(argument)
-        if match:
-            named[match.group(1)] = _flags(match.group(2)) if match.group(1) == "flags" else _constant(match.group(2))
-        else:
-            positional.append(argument)
-    return positional, named
-
-
-def _attributes_of(kind: str, op: str, positional: list[str]) -> dict[str, Any]:
-    if kind == "slice" and len(positional) > 1:
-        ranges = re.findall(r"\{([^{}]*)\}", positional[1])
-        return {"ranges": [[_constant(part) for part in r.split(", ")] for r in ranges]}
-    if kind == "pad" and len(positional) > 1:
-        return {"widths": _numbers(positional[1])}
-    if kind == "cat" and positional:
-        return {"dim": _constant(positional[-1])}
-    if kind == "expand" and len(positional) > 1:
-        return {"sizes": _numbers(positional[1])}
-    if kind == "cast" and (match := _CAST.fullmatch(op)):
-        return {"from": match.group(1), "to": match.group(2)}
-    return {}
-
-
-def _numbers(braces: str) -> list[Any]:
-    return [_constant(part) for part in split(braces.strip("{} "), ", ")]
-
-
-def _flags(braces: str) -> list[bool]:
-    return [part.strip() == "true" for part in braces.strip("{} ").split(",")]
-
-
-def _constant(text: str) -> Any:
-    text = text.strip()
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
+def _arguments(op: str, inside: str) -> list[str]:
+    if op == "Welford":
+        inside = inside.replace(" initial value =", ", initial value =").replace(" allreduce =", ", allreduce =")
+    return [part for piece in split(inside, ",") if (part := piece.strip())]

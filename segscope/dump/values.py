@@ -1,4 +1,4 @@
-"""Tensors and iter domains: text to records (spec section 1.3)."""
+"""Tensors and iter domains: text to records (docs/dump-format.md 1.3)."""
 
 import re
 from typing import Any
@@ -8,14 +8,29 @@ from segscope.dump.scan import UnbalancedError, closing, split
 
 Record = dict[str, Any]
 
-_HEAD = re.compile(r"(?<![\w.])(T\d+)_(sym|[glst])(_[^\[\](){}=;]*?)?\[")
-_SUFFIX = re.compile(
-    r" (?:ca_pos|compute_with|produce_pos|maybe_produce_pos)\( [^()]*\)| \(DeviceMesh\{[^()]*\}\)",
+VALUE = re.compile(r"(?<![\w.:])(?:T\d+(?!\w)|(?:ptr|var|f4x2_|[idfbcas])\d+(?![\w(]))")
+"""The name of a tensor or of a scalar."""
+
+_NAME = r"T\d+"
+_MEMORY = r"sym|[glst]"
+_DTYPE = r"struct \{[^{}\[\]()=]{0,300}\}|\w[\w:]*(?:<[\w:<>, *]{0,100})?\*{0,8}"
+_FLAT = r"[^\[\]]*"
+_NESTED = rf"{_FLAT}(?:\[{_FLAT}\]{_FLAT})*"
+_INSIDE = rf"{_FLAT}(?:\[{_NESTED}\]{_FLAT})*"
+_POSITIONS = r"ca_pos|compute_with|produce_pos|maybe_produce_pos"
+_SUFFIX = rf" (?:{_POSITIONS})\( [\w, ]*\)| \(DeviceMesh[{{}}\d, ]*\)"
+
+# A mention whose brackets do not close, or are nested three deep, is matched up to its opening bracket.
+_MENTION = re.compile(
+    rf"(?<![\w.:])({_NAME}_(?:{_MEMORY})(?:_(?:{_DTYPE}))?\[(?:{_INSIDE}\](?:{_SUFFIX})*)?)",
 )
+_PARTS = re.compile(rf"({_NAME})_({_MEMORY})(?:_({_DTYPE}))?\[({_INSIDE})\]((?:{_SUFFIX})*)")
+_POSITION = re.compile(rf" ({_POSITIONS})\( (?:([^()]*), )?(\d{{1,18}}) \)")
+_MESH = re.compile(r"\(DeviceMesh([^()]*)\)")
 _ITER_DOMAIN = re.compile(
     r"([irbsnv?])"
     r"(S|V|UR|US|MMA|MV|G|B|(?:block|thread|device)Idx\.[xyz]|[sS]tream(?:Idx)?)"
-    r"(\d{1,18})\{(.*)\}((?:rf|_p|_c)*)",
+    r"(\d{1,18})(Ragged)?\{(.+)\}(rf)?(_p)?(_c)?",
     re.DOTALL,
 )
 
@@ -25,23 +40,20 @@ class Tensors:
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
-        self._names: dict[str, str] = {}
+        self.conflicts: dict[str, str] = {}
+        """Tensors of which a later mention differs from the first one, with that mention."""
+        self._mentions: dict[str, str] = {}
+        self._iter_domains: dict[str, Record] = {}
 
     def abbreviate(self, text: str) -> str:
-        """Return ``text`` with every mention of a tensor cut down to its name, and record the tensors."""
-        out, position = [], 0
-        while match := _HEAD.search(text, position):
-            end = closing(text, match.end() - 1) + 1
-            while suffix := _SUFFIX.match(text, end):
-                end = suffix.end()
-            mention = text[match.start() : end]
-            name = self._names.get(mention)
-            if name is None:
-                name = self._names[mention] = self._record(match, mention)
-            out += [text[position : match.start()], name]
-            position = end
-        out.append(text[position:])
-        return "".join(out)
+        """Return ``text`` with every mention of a tensor cut down to its name, and record the tensors.
+
+        Raises UnbalancedError where a mention does not close, or its brackets are nested more than three deep.
+        """
+        pieces = _MENTION.split(text)
+        if len(pieces) > 1:
+            pieces[1::2] = [self._mentions.get(mention) or self._record(mention) for mention in pieces[1::2]]
+        return "".join(pieces)
 
     def set_dtype(self, name: str, dtype: str) -> None:
         """Note the dtype that a group's list of inputs or outputs gives, for dumps whose tensors do not print it."""
@@ -49,39 +61,88 @@ class Tensors:
         if record is not None and record["dtype"] is None:
             record["dtype"] = dtype
 
-    def _record(self, match: re.Match[str], mention: str) -> str:
-        name, memory, dtype = match.groups()
-        domain_end = closing(mention, match.end() - match.start() - 1)
-        domain = mention[match.end() - match.start() : domain_end].strip()
-        record = {
+    def dtype(self, name: str) -> str | None:
+        """Return the dtype of a tensor where it is known."""
+        dtype: str | None = self.records.get(name, {}).get("dtype")
+        return dtype
+
+    def iter_domains(self, text: str) -> list[Record]:
+        """Read iter domains with commas between them."""
+        if not (text := text.strip()):
+            return []
+        parts = split(text, ",") if "(" in text or "[" in text else text.split(",")
+        return [self.iter_domain(part.strip()) for part in parts]
+
+    def iter_domain(self, text: str) -> Record:
+        """Read one iter domain, such as ``bS90{1 ex 2}``; the same text gives the same record."""
+        record = self._iter_domains.get(text)
+        if record is None:
+            record = self._iter_domains[text] = iter_domain(text)
+        return record
+
+    def _record(self, mention: str) -> str:
+        match = _PARTS.fullmatch(mention)
+        if match is None:
+            raise UnbalancedError(f"brackets of a tensor do not close, or are nested too deeply: {mention[:80]!r}")
+        name, memory, dtype, domain, suffix = match.groups()
+        record: Record = {
             "name": name,
             "memory": memory,
-            "dtype": dtype[1:] if dtype else None,
-            "domain": [iter_domain(part) for part in split(domain, ", ")] if domain else [],
-            "suffix": mention[domain_end + 1 :].strip(),
+            "dtype": dtype,
+            "domain": [] if domain == " 0 " else self.iter_domains(domain),
         }
-        self.records.setdefault(name, record)
+        if suffix:
+            record |= _suffixes(suffix)
+        if self.records.setdefault(name, record) is not record:
+            self.conflicts[name] = mention
+        self._mentions[mention] = name
         return name
+
+
+def _suffixes(text: str) -> Record:
+    """Read what is printed behind a domain: positions of inlining, and the device mesh."""
+    record: Record = {}
+    for kind, consumers, position in _POSITION.findall(text):
+        record[kind] = int(position)
+        if consumers:
+            record["compute_with_consumers"] = consumers.split(", ")
+    if match := _MESH.search(text):
+        record["mesh"] = match.group(1)
+    return record
 
 
 def iter_domain(text: str) -> Record:
     """Read one iter domain, such as ``bS90{1 ex 2}`` or ``iS59{( 128 - 64 )}rf``."""
-    match = _ITER_DOMAIN.fullmatch(text.strip())
-    if match is None:
+    match = _ITER_DOMAIN.fullmatch(text)
+    if match is None or (not match[5].isalnum() and closing(text, match.start(5) - 1) != match.end(5)):
         raise UnbalancedError(f"not an iter domain: {text[:80]!r}")
-    iter_type, parallel_type, number, inside, marks = match.groups()
-    bounds, *expanded = split(inside, " ex ")
-    *start, extent = split(bounds, " : ")
+    iter_type, parallel_type, number, ragged, extent, rfactor, padded, clustered = match.groups()
+    more: Record = {}
+    if ragged:
+        extent, more = extent.removeprefix("extents="), {"ragged": True}
+    elif " " in extent:
+        extent, more = _bounds(extent)
+    if rfactor:
+        more["rfactor"] = True
+    if padded:
+        more["padded"] = True
+    if clustered:
+        more["clustered"] = True
     return {
         "iter_type": iter_type,
         "parallel_type": parallel_type,
         "number": int(number),
         "extent": extent,
         "size": constant(extent),
-        "expanded_extent": expanded[0] if expanded else None,
-        "expanded_size": constant(expanded[0]) if expanded else None,
-        "start": " : ".join(start) or None,
-        "rfactor": "rf" in marks,
-        "padded": "_p" in marks,
-        "clustered": "_c" in marks,
+        **more,
     }
+
+
+def _bounds(inside: str) -> tuple[str, Record]:
+    """Return the extent in ``start : stop : extent ex expanded extent``, and the others that are there."""
+    inside, *expanded = split(inside, " ex ")
+    *bounds, extent = split(inside, " : ")
+    found: Record = dict(zip(("start", "stop"), bounds, strict=False))
+    if expanded:
+        found |= {"expanded_extent": expanded[0], "expanded_size": constant(expanded[0])}
+    return extent, found

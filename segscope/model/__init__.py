@@ -3,10 +3,12 @@
 No I/O; nothing here knows how the facts were read or how they are drawn.
 """
 
-from segscope.model.capture import Capture, ChildEnd, Damage, ParseReport, Provenance
+from segscope.model.capture import Capture, ChildEnd, Damage, NvfuserError, ParseReport, Provenance
 from segscope.model.expr import Expr
 from segscope.model.fusion import Edge, Group, SegmentedFusion
+from segscope.model.log import PassChange, PassStatement, Refusal, SegmenterLog, Trial
 from segscope.model.tensor import IterDomain, Tensor
+from segscope.model.transforms import IdExpr, TensorTransforms
 from segscope.model.vocabulary import METADATA_KINDS, SCHEDULERS
 
 __all__ = [
@@ -18,9 +20,17 @@ __all__ = [
     "Edge",
     "Expr",
     "Group",
+    "IdExpr",
     "IterDomain",
+    "NvfuserError",
     "ParseReport",
+    "PassChange",
+    "PassStatement",
     "Provenance",
+    "Refusal",
     "SegmentedFusion",
+    "SegmenterLog",
     "Tensor",
+    "TensorTransforms",
+    "Trial",
 ]

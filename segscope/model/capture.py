@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from segscope.errors import SegscopeError
 from segscope.model.base import Model
 from segscope.model.fusion import SegmentedFusion
+from segscope.model.vocabulary import check_scheduler
 
 SCHEMA_VERSION: Final = 1
 
@@ -29,6 +32,29 @@ class ParseReport(Model):
     unknown_operators: dict[str, int]
     """Operators that are not known, with how often each was met; their statements are kept as text."""
     damage: tuple[Damage, ...]
+    foreign: dict[str, int] = Field(default_factory=dict)
+    """Kinds of lines of other programs (pytest, warnings) inside the dumps, with how often each was met."""
+    encoding: str = "utf-8"
+    compression: str = ""
+    invalid_bytes: int = 0
+    """Bytes that are no text in the encoding."""
+    nulls: int = 0
+    escapes: int = 0
+    """ANSI escape sequences that were taken off."""
+    prefixes: int = 0
+    """Prefixes of launchers and log collectors that were taken off."""
+
+
+class NvfuserError(Model):
+    """A line in which nvFuser says that segmentation, or a group, failed."""
+
+    line: int
+    """Line of the source, from 1."""
+    kind: Literal["not a DAG", "group failed"]
+    group_id: int | None
+    """The group that failed."""
+    text: str
+    """The line, cut at 200 characters."""
 
 
 class ChildEnd(Model):
@@ -72,8 +98,10 @@ class Capture(Model):
     """The file, ``-``, or a description of the run."""
     provenance: Provenance | None = None
     """None where a dump was read rather than made."""
-    fusions: tuple[SegmentedFusion, ...]
+    fusions: Annotated[tuple[SegmentedFusion, ...], Field(min_length=1)]
     report: ParseReport
+    errors: tuple[NvfuserError, ...] = ()
+    """What nvFuser said of failures, in the order of the lines."""
     dump: str | None = None
     """What the run printed on file descriptor 1; None where a dump was read rather than made."""
 
@@ -90,5 +118,14 @@ class Capture(Model):
         return self.fusions[0]
 
     def count(self, scheduler: str | None = None) -> int:
-        """Count over all fusions: groups of one scheduler, or kernel groups where none is named."""
-        return sum(f.count(scheduler) for f in self.fusions)
+        """Count over all fusions: groups of one scheduler, or kernel groups where none is named.
+
+        Raises SegscopeError for a scheduler that no known nvFuser has.
+        """
+        if scheduler is None:
+            return sum(fusion.count() for fusion in self.fusions)
+        check_scheduler(scheduler, {name for fusion in self.fusions for name in fusion.schedulers})
+        return sum(fusion.schedulers.get(scheduler, 0) for fusion in self.fusions)
+
+    def __repr__(self) -> str:
+        return f"<Capture {self.source!r}: {'; '.join(map(str, self.fusions))}>"

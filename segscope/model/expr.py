@@ -15,7 +15,19 @@ class Expr(Model):
     id: int
     """The number in parentheses below the statement (``Expr::name()``); one id may be in several groups."""
     kind: str
-    """What it does: ``slice``, ``pad``, ``cat``, ``reshape``, ``permute``, ``cast``, ``unary``, ``binary``, ...
+    """What it does.
+
+    * one value for each element: ``unary``, ``binary``, ``ternary``, ``cast``;
+    * shape and place: ``reshape``, ``permute``, ``set``, ``segmenter_set``, ``broadcast``, ``squeeze``, ``expand``,
+      ``repeat``, ``slice``, ``pad``, ``cat``, ``shift``, ``window_gather``, ``view_as_scalar``, ``load_store``;
+    * reductions: ``reduction``, ``grouped_reduction``, ``welford``, ``grouped_welford``, ``scan``;
+    * tensors from nothing: ``full``, ``iota``, ``eye``, ``rng``, ``tensor_construct``;
+    * indexing: ``select``, ``index_select``, ``gather``, ``scatter``, ``index_put``, ``embedding``, ``argsort``,
+      ``topk``;
+    * products: ``matmul``, ``linear``, ``mma``, ``grouped_matmul``, ``scaled_matmul``, ``sdpa`` (forward and backward),
+      ``preprocess_scales``, ``block_quantize``;
+    * structures of scalars: ``get_metadata``, ``get_attribute``, ``get_item``, ``construct``, ``reverse_array``;
+    * several devices or kernels: ``communication``, ``moe_dispatch``, ``moe_combine``, ``grid_dependency``.
 
     ``unknown`` if the operator is not known: then ``text`` is what there is."""
     op: str
@@ -25,8 +37,22 @@ class Expr(Model):
     inputs: tuple[str, ...]
     """Names of the values that it reads, in the order printed; constants are not among them."""
     attributes: dict[str, Attribute]
-    """What else is printed: ``ranges`` of a slice (start, stop, step for each dimension), ``widths`` of a pad (left and
-    right for each dimension), ``dim`` of a cat, ``flags`` of a broadcast or squeeze, ``op`` of a reduction, ..."""
+    """What else is printed. What has a name there keeps it (``op`` and ``initial value`` of a reduction, ``flags`` of a
+    broadcast, ``is_causal``, ...; ``in`` of a scatter was ``self`` until August 2025). The others are:
+
+    * cast: ``from`` and ``to``, in the words of the operators (``bfloat``, ``int64``); ``real`` where only the real
+      part is kept; ``from`` is absent where neither the operator nor a dtype tells;
+    * slice: ``ranges``, (start, stop, step) for each dimension; pad: ``widths``, left and right for each dimension,
+      outermost first; cat: ``dim``; expand until August 2025: ``sizes``; shift: ``offsets``, ``pads``; window_gather:
+      ``window``, ``pads``; view_as_scalar: ``vector_id``;
+    * welford: ``avg``, ``var``, ``count``, the outputs in these roles; ``initial value`` holds the same three;
+    * grouped reductions: for each member of the group one ``op`` and ``initial value``, or one of each role;
+    * full: ``sizes``, ``value``; iota: ``length``, ``start``, ``step``, ``dtype``; eye: ``size``, ``dtype``; rng:
+      ``sizes``, ``dtype``, ``parameters`` (bounds, or mean and deviation), ``seed`` and ``offset`` where printed;
+    * linear: ``bias``; topk: ``k``; block_quantize: ``scale`` and ``quantized``, the outputs in these roles;
+    * get_attribute: ``attribute``; get_item: ``index``.
+
+    Integers and truth values are read, anything else is text: the name of a value, ``float(-inf)``."""
     text: str
     """The statement as printed, line breaks included."""
 

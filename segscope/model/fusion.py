@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from segscope.model.base import Model
 from segscope.model.expr import Expr
+from segscope.model.log import PassChange, SegmenterLog
 from segscope.model.tensor import Tensor
+from segscope.model.transforms import TensorTransforms
+from segscope.model.vocabulary import check_scheduler
 
 
 class Group(Model):
@@ -50,6 +53,10 @@ class SegmentedFusion(Model):
 
     index: int
     """Position in the capture, from 0."""
+    era: str
+    """The form of the dump, ``E0`` (March 2023) to ``E10`` (since February 2026); see ``segscope.dump.eras``."""
+    stream: str = ""
+    """Which rank or program printed it, where a prefix of the lines says so."""
     inputs: tuple[str, ...]
     """Names of the fusion's inputs."""
     outputs: tuple[str, ...]
@@ -60,6 +67,14 @@ class SegmentedFusion(Model):
     """Every expression once, in order of first appearance in the groups."""
     tensors: dict[str, Tensor]
     """Every tensor by name, in order of first appearance."""
+    scalars: dict[str, str] = Field(default_factory=dict)
+    """The dtype of every scalar that a group lists among its inputs or outputs."""
+    transforms: tuple[TensorTransforms, ...] = ()
+    """How the domains of the tensors came to be; printed with the segments since February 2026."""
+    log: SegmenterLog | None = None
+    """The segmenter's trials, where they were printed."""
+    passes: tuple[PassChange, ...] = ()
+    """The passes that changed the fusion before segmentation, where they were printed."""
     complete: bool = True
     """False where the dump ended, or was damaged, before this fusion did."""
     first_line: int
@@ -112,9 +127,13 @@ class SegmentedFusion(Model):
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def count(self, scheduler: str | None = None) -> int:
-        """Count the groups of one scheduler, or the kernel groups where none is named."""
+        """Count the groups of one scheduler, or the kernel groups where none is named.
+
+        Raises SegscopeError for a scheduler that no known nvFuser has.
+        """
         if scheduler is None:
             return len(self.kernel_groups)
+        check_scheduler(scheduler, self.schedulers)
         return sum(g.scheduler == scheduler for g in self.groups)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -122,7 +141,15 @@ class SegmentedFusion(Model):
 
         return mimebundle(self)
 
+    def __repr__(self) -> str:
+        return f"<SegmentedFusion {self}>"
+
     def __str__(self) -> str:
         parts = ", ".join(f"{n} {name}" for name, n in self.schedulers.items()) or "none"
-        text = f"fusion {self.index}: {len(self.groups)} groups ({parts}), {self.count()} kernel groups"
+        groups, kernels = _counted(len(self.groups), "group"), _counted(self.count(), "kernel group")
+        text = f"fusion {self.index}: {groups} ({parts}), {kernels}"
         return text if self.complete else f"{text}, dump incomplete"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from segscope.model.base import Model
 
 
@@ -19,21 +21,38 @@ class IterDomain(Model):
     number: int
     """The number in the printed name, unique within a fusion."""
     extent: str
-    """The extent as printed: a number, a scalar's name, or an expression in parentheses."""
+    """The extent as printed: a number, a scalar's name, or an expression in parentheses. For a ragged dimension the
+    tensor that holds the extents."""
     size: int | None
     """The extent in elements where it is constant."""
     expanded_extent: str | None = None
-    """``2`` in ``bS90{1 ex 2}``: a broadcast dimension that is read as if it had this extent."""
+    """``2`` in ``bS90{1 ex 2}``: a broadcast dimension that is read as if it had this extent. Dumps from before
+    4 January 2024 print ``bS90{2}``, the expanded extent alone: that stands in ``extent``."""
     expanded_size: int | None = None
     """The expanded extent in elements where it is constant."""
     start: str | None = None
-    """The first index where it is not 0, or, printed the same way, a stop that is not the extent."""
+    """The first index where it is not 0. Where only two numbers are printed (``iS9{1 : 7}``), the first may as well be
+    a stop that is not the extent: nvFuser prints both alike."""
+    stop: str | None = None
+    """The index after the last one, where it is not the extent and a start is printed too."""
     rfactor: bool = False
     """Made by a reshape or a resize (printed ``rf``)."""
     padded: bool = False
     """Padded to a multiple of the warp size (printed ``_p``)."""
     clustered: bool = False
     """Clustered blocks (printed ``_c``)."""
+    ragged: bool = False
+    """Its extent differs from one component to the next: ``iS1Ragged{extents=...}``."""
+
+    @property
+    def read_size(self) -> int | None:
+        """Elements that a reader sees along it, expanded where expanded; None where symbolic."""
+        return self.size if self.expanded_extent is None else self.expanded_size
+
+    @property
+    def stored_size(self) -> int | None:
+        """Elements in memory along it; 1 for every broadcast."""
+        return 1 if self.iter_type == "b" else self.size
 
 
 class Tensor(Model):
@@ -51,29 +70,37 @@ class Tensor(Model):
     """``__bfloat``, ``float``, ``int64_t``, ...; None where a dump from before September 2024 mentions it nowhere."""
     domain: tuple[IterDomain, ...]
     """The loop domain, outermost first; empty for a zero-dimensional tensor."""
-    suffix: str = ""
-    """What is printed behind the domain: a device mesh, ``ca_pos( 1 )``, ..."""
+    ca_pos: int = 0
+    """How many of its loops its consumers are computed in; 0 before scheduling."""
+    compute_with: int = 0
+    """How many of its loops it is computed with its consumers in; 0 before scheduling."""
+    compute_with_consumers: tuple[str, ...] = ()
+    """Names of the tensors that it is computed with."""
+    produce_pos: int = 0
+    """How many of its loops its producers are computed in; 0 before scheduling."""
+    maybe_produce_pos: int = 0
+    """The same with ``compute_with`` taken into account, where that is more."""
+    mesh: str | None = None
+    """The devices that it is spread over, as printed: ``{0 1}``, ``{{0 1}{2 3}}``."""
 
     @property
     def shape(self) -> tuple[int | None, ...]:
         """Extents in elements (expanded where expanded), None where symbolic; reduction dimensions are left out."""
-        return tuple(
-            d.expanded_size if d.expanded_extent is not None else d.size for d in self.domain if d.iter_type != "r"
-        )
+        return tuple(dim.read_size for dim in self.domain if dim.iter_type != "r")
+
+    @property
+    def devices(self) -> tuple[int, ...]:
+        """The devices of the mesh, row by row; empty for a tensor that is not distributed."""
+        return tuple(map(int, re.findall(r"\d+", self.mesh or "")))
 
     @property
     def stored_bytes(self) -> int | None:
         """Bytes in memory, an expanded dimension counted once; None where an extent or the dtype is unknown."""
-        width = DTYPE_BYTES.get(self.dtype or "")
-        if width is None:
-            return None
-        total = width
+        total = DTYPE_BYTES.get(self.dtype or "")
         for dim in self.domain:
-            if dim.iter_type == "r":
-                continue
-            if dim.size is None:
-                return None
-            total *= dim.size
+            if dim.iter_type != "r":
+                size = dim.stored_size
+                total = None if total is None or size is None else total * size
         return total
 
 

@@ -206,7 +206,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_json_of_another_schema_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "capture.json"
     path.write_text('{"schema_version": 2}')
-    with pytest.raises(SegscopeError, match=r"capture\.json: not a capture of this segscope \(schema_version: .*\)"):
+    with pytest.raises(
+        SegscopeError, match=r"capture\.json: written by another segscope \(schema 2\); this one reads schema 1"
+    ):
         read(path)
 
 

@@ -23,7 +23,7 @@ def test_nothing_is_skipped_or_unknown(path: Path) -> None:
     assert capture.complete
     assert capture.report.damage == ()
     assert capture.report.unknown_operators == {}
-    assert capture.report.lines == len(path.read_text().split("\n"))
+    assert capture.report.lines == len(path.read_text().splitlines())
 
 
 @each_dump

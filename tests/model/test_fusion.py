@@ -21,7 +21,15 @@ def fusion(scheduler: str, *exprs: Expr) -> SegmentedFusion:
         index=0, id=0, scheduler=scheduler, inputs=("T0",), outputs=("T1",), expr_ids=tuple(e.id for e in exprs)
     )
     return SegmentedFusion(
-        index=0, inputs=("T0",), outputs=("T1",), groups=(group,), edges=(), exprs=exprs, tensors={}, first_line=1
+        index=0,
+        era="E10",
+        inputs=("T0",),
+        outputs=("T1",),
+        groups=(group,),
+        edges=(),
+        exprs=exprs,
+        tensors={},
+        first_line=1,
     )
 
 

@@ -1,0 +1,117 @@
+"""A parse: batches of clean lines in, fusions and a report out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from segscope.dump.blocks import SEGMENTS
+from segscope.dump.build import FusionBuilder, damage
+from segscope.dump.parts import Text
+from segscope.dump.reader import StreamReader
+from segscope.dump.source import Batch, SourceReport
+from segscope.errors import NoDumpError, SegscopeError
+from segscope.model import Capture, Damage, NvfuserError, ParseReport, SegmentedFusion
+
+_FAILED_GROUP = re.compile(r"Error from segmentation group (\d{1,18})")
+
+
+class Parse:
+    """Reads one source; ``report`` is complete when its fusions have been taken."""
+
+    def __init__(self, source: str, report: SourceReport) -> None:
+        self._source = source
+        self._report = report
+        self._readers: dict[str, StreamReader] = {}
+        self._fusion_count = 0
+        self._statements = 0
+        self._unknown: Counter[str] = Counter()
+        self._foreign: Counter[str] = Counter()
+        self._damage: list[Damage] = []
+
+    def capture(self, batches: Iterable[Batch], strict: bool) -> Capture:
+        """Return everything that the source holds."""
+        fusions = tuple(self.fusions(batches))
+        report = self._parse_report()
+        if strict and (why := _first_failing(report)):
+            raise SegscopeError(f"{self._source}: {why} (--strict)")
+        return Capture(source=self._source, fusions=fusions, report=report, errors=self._errors())
+
+    def fusions(self, batches: Iterable[Batch]) -> Iterator[SegmentedFusion]:
+        """Yield the fusions in the order in which they end; NoDumpError where there is none."""
+        for batch in batches:
+            reader = self._readers.get(batch.stream)
+            if reader is None:
+                reader = self._readers[batch.stream] = StreamReader(batch.stream)
+            reader.feed(batch.first_line, batch.texts)
+            if reader.found:
+                yield from self._built(reader)
+        for reader in self._readers.values():
+            reader.end()
+            yield from self._built(reader)
+        if not self._fusion_count:
+            raise NoDumpError(self._nothing())
+
+    def _built(self, reader: StreamReader) -> Iterator[SegmentedFusion]:
+        found, reader.found = reader.found, []
+        for one in found:
+            builder = FusionBuilder(one, self._fusion_count, self._unknown)
+            fusion = builder.build()
+            self._fusion_count += 1
+            self._statements += sum(len(group.statements) for group in one.segments.groups)
+            self._foreign.update(one.segments.foreign)
+            self._damage += builder.damage
+            yield fusion
+
+    def _parse_report(self) -> ParseReport:
+        source = self._report
+        strays = [damage("the end of a dump whose beginning is not there", text) for text in self._gather("strays")]
+        missing = [Damage(line=note.line, reason=note.reason, text="") for note in source.notes]
+        return ParseReport(
+            lines=source.lines,
+            statements=self._statements,
+            unknown_operators=dict(sorted(self._unknown.items())),
+            damage=tuple(sorted([*self._damage, *strays, *missing], key=lambda place: place.line)),
+            foreign=dict(sorted(self._foreign.items())),
+            encoding=source.encoding,
+            compression=source.compression,
+            invalid_bytes=source.invalid_bytes,
+            nulls=source.nulls,
+            escapes=source.ansi,
+            prefixes=source.prefixes,
+        )
+
+    def _errors(self) -> tuple[NvfuserError, ...]:
+        return tuple(_error(text) for text in sorted(self._gather("errors"), key=lambda text: text.line))
+
+    def _gather(self, what: str) -> list[Text]:
+        return [text for reader in self._readers.values() for text in getattr(reader, what)]
+
+    def _nothing(self) -> str:
+        if errors := self._errors():
+            first = errors[0]
+            said = f"nvFuser failed at line {first.line} ({first.text}), and no segments follow such an error"
+        else:
+            said = "run with NVFUSER_DUMP=segmented_fusion and keep standard output"
+        looked = f"looked for {SEGMENTS!r} in {self._report.lines} lines"
+        return f"{self._source}: no segmented fusion found ({looked}); {said}"
+
+
+def _error(text: Text) -> NvfuserError:
+    failed = _FAILED_GROUP.search(text.text)
+    return NvfuserError(
+        line=text.line,
+        kind="group failed" if failed else "not a DAG",
+        group_id=int(failed.group(1)) if failed else None,
+        text=text.text.strip()[:200],
+    )
+
+
+def _first_failing(report: ParseReport) -> str | None:
+    if report.damage:
+        first = report.damage[0]
+        return f"line {first.line}: {first.reason}"
+    if report.unknown_operators:
+        return f"unknown operator {next(iter(report.unknown_operators))}"
+    return None
