@@ -14,41 +14,54 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from segscope.capture.configs import CONFIGS as ROPE_CONFIGS
     from segscope.capture.rope import capture_rope
     from segscope.dump import parse, read
-    from segscope.errors import SegscopeError
+    from segscope.errors import CaptureError, DeviceError, NoDumpError, RenderError, SegscopeError, ToolchainError
     from segscope.model import Capture, Edge, Expr, Group, IterDomain, Provenance, SegmentedFusion, Tensor
+    from segscope.render import draw
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ROPE_CONFIGS",
     "Capture",
+    "CaptureError",
+    "DeviceError",
     "Edge",
     "Expr",
     "Group",
     "IterDomain",
+    "NoDumpError",
     "Provenance",
+    "RenderError",
     "SegmentedFusion",
     "SegscopeError",
     "Tensor",
+    "ToolchainError",
     "capture_rope",
+    "draw",
     "parse",
     "read",
 ]
 
 _HOMES = {
-    "capture_rope": "segscope.capture.rope",
-    "parse": "segscope.dump",
-    "read": "segscope.dump",
-    "SegscopeError": "segscope.errors",
+    "ROPE_CONFIGS": ("segscope.capture.configs", "CONFIGS"),
+    "capture_rope": ("segscope.capture.rope", "capture_rope"),
+    "draw": ("segscope.render", "draw"),
+    "parse": ("segscope.dump", "parse"),
+    "read": ("segscope.dump", "read"),
 }
 
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "segscope.model")), name)
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = "segscope.errors" if name.endswith("Error") else "segscope.model"
+        home, original = _HOMES.get(name, (home, name))
+        return getattr(import_module(home), original)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

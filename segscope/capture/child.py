@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from segscope.capture.processes import end, signals_raise, start
+from segscope.capture.processes import end, start
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], folder: Path, ti
     """
     out, err = folder / "stdout", folder / "stderr"
     timed_out = False
-    with signals_raise(), out.open("ab") as stdout, err.open("ab") as stderr:
+    with out.open("ab") as stdout, err.open("ab") as stderr:
         child = start(command, environment, stdout, stderr)
         try:
             child.wait(timeout)

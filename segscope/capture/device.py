@@ -6,15 +6,18 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from segscope.capture import null_device
-from segscope.capture.toolchain import Toolchain
+from segscope.capture.null_device import Card
+from segscope.capture.toolchain import CURRENT, Toolchain
 from segscope.errors import DeviceError
 
 CHOICES: Final = ("auto", "cuda", "null")
+
+_HIDING: Final = ("CUDA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+"""Variables that are about the caller's GPUs: they hide the null device, or ask of it what it cannot do."""
 
 
 @dataclass(frozen=True)
@@ -22,48 +25,48 @@ class Device:
     """What a child process runs on."""
 
     kind: Literal["cuda", "null"]
-    card: str
-    """The card that the null device plays; empty for a real GPU, which names itself."""
+    card: Card | None
+    """The card that the null device plays."""
     what: str
     """What it is, and why it was chosen, for the user."""
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """What to set in the child."""
+
+    def environment(self, inherited: dict[str, str], toolchain: Toolchain) -> dict[str, str]:
+        """Return the child's environment: the inherited one, for the null device with what makes it be found.
+
+        Raises DeviceError where the toolchain's torch is not one that the null device stands in for.
+        """
+        if self.card is None:
+            return inherited
+        _check_cuda_version(toolchain)
+        kept = {name: value for name, value in inherited.items() if name not in _HIDING}
+        return kept | null_device.environment(toolchain.site_packages, self.card)
 
 
-def choose(asked: str, toolchain: Toolchain, card_name: str) -> Device:
-    """Return the device to use; builds the null device where that is what is used and it is not built yet.
+def choose(asked: str, toolchain: str, card_name: str) -> Device:
+    """Return the device for the toolchain of that name, which need not be installed yet.
 
-    Raises DeviceError for a device or card that is not known, or that the toolchain cannot use.
+    Builds the null device where that is what is used and it is not built yet, so that a machine that cannot is told so
+    at once. Raises DeviceError for that, and for a device or card that is not known or that the toolchain cannot use.
     """
     if asked not in CHOICES:
         raise DeviceError(f"unknown device {asked!r}; valid: {', '.join(CHOICES)}")
     card = null_device.card(card_name)
-    if asked == "cuda":
-        return _cuda(toolchain)
     present = gpu_present()
-    if asked == "auto" and present and not toolchain.managed:
-        return Device("cuda", "", "the GPU of this machine")
+    managed = toolchain != CURRENT
+    if asked == "cuda" and managed:
+        raise DeviceError(f"toolchain {toolchain} has no GPU code; use --toolchain current with --device cuda")
+    if asked == "cuda" and not present:
+        raise DeviceError("no CUDA device on this machine; use --device null")
+    if asked == "cuda" or (asked == "auto" and present and not managed):
+        return Device("cuda", None, "the GPU of this machine")
     if asked == "null":
         reason = "as asked"
     elif present:
-        reason = f"{toolchain.name} has no GPU code; --toolchain current uses the GPU"
+        reason = f"{toolchain} has no GPU code; --toolchain current uses the GPU"
     else:
         reason = "no GPU here"
-    _check_cuda_version(toolchain)
-    return Device(
-        "null",
-        card.name,
-        f"the null device, as {card.name} ({reason}; nothing is computed or timed)",
-        null_device.environment(toolchain.site_packages, card),
-    )
-
-
-def _cuda(toolchain: Toolchain) -> Device:
-    if toolchain.managed:
-        raise DeviceError(f"toolchain {toolchain.name} has no GPU code; use --toolchain current with --device cuda")
-    if not gpu_present():
-        raise DeviceError("no CUDA device on this machine; use --device null")
-    return Device("cuda", "", "the GPU of this machine")
+    null_device.null_device()
+    return Device("null", card, f"the null device, as {card.name} ({reason}; nothing is computed or timed)")
 
 
 def gpu_present() -> bool:

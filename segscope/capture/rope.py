@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
+from segscope.capture.configs import CONFIGS, RopeConfig
 from segscope.capture.run import Request, run
 from segscope.errors import SegscopeError
 from segscope.model import Capture
@@ -15,35 +16,6 @@ Direction = Literal["forward", "backward", "both"]
 Dtype = Literal["bfloat16", "float16", "float32"]
 
 _WORKLOAD = Path(__file__).parent / "workloads" / "rope.py"
-
-
-@dataclass(frozen=True)
-class RopeConfig:
-    """The part of a LitGPT model configuration (litgpt/config.py) that RoPE depends on."""
-
-    n_head: int
-    n_query_groups: int
-    head_size: int
-    rope_n_elem: int
-    """How many elements of a head are rotated: ``rotary_percentage * head_size``."""
-    block_size: int
-    """The model's longest sequence: the default sequence length."""
-
-
-CONFIGS: Final = {
-    "Llama-2-7b-hf": RopeConfig(32, 32, 128, 128, 4096),
-    "Llama-2-13b-hf": RopeConfig(40, 40, 128, 128, 4096),
-    "Llama-2-70b-hf": RopeConfig(64, 8, 128, 128, 4096),
-    "Llama-3-8B": RopeConfig(32, 8, 128, 128, 8192),
-    "Llama-3.1-8B": RopeConfig(32, 8, 128, 128, 131072),
-    "Mistral-7B-v0.1": RopeConfig(32, 8, 128, 128, 4096),
-    "tiny-llama-1.1b": RopeConfig(32, 4, 64, 64, 2048),
-    "phi-2": RopeConfig(32, 32, 80, 32, 2048),
-    "pythia-6.9b": RopeConfig(32, 32, 128, 32, 2048),
-    "falcon-7b": RopeConfig(71, 1, 64, 64, 2048),
-    "Gemma-7b": RopeConfig(16, 16, 256, 256, 8192),
-}
-"""RoPE's shape in the models that LitGPT names so."""
 
 
 def capture_rope(
@@ -57,14 +29,14 @@ def capture_rope(
     dtype: str = "bfloat16",
     direction: str = "forward",
     bookend: bool = True,
-    disable: Sequence[str] = (),
-    enable: Sequence[str] = (),
+    disable: str | Sequence[str] = (),
+    enable: str | Sequence[str] = (),
     timeout: float = 600.0,
 ) -> Capture:
     """Run RoPE through Thunder and nvFuser, and return what nvFuser made of it.
 
     Args:
-        config: a name of ``CONFIGS``.
+        config: a name of ``segscope.ROPE_CONFIGS``.
         toolchain: a name of ``segscope toolchain list``, or ``current``; the default toolchain if None. It is
             installed if it is not there yet, which takes minutes and gigabytes.
         device: ``cuda``, ``null``, or ``auto``: a GPU where there is one that the toolchain can use, else the null
@@ -77,7 +49,7 @@ def capture_rope(
             (the backward part of ``both``). The backward pass is that of ``q.sum() + k.sum()``.
         bookend: Thunder's ``nv_enable_bookend``, which keeps metadata operations at the ends out of the fusion
             (heeded by Thunder up to 0.2.4).
-        disable: options for ``NVFUSER_DISABLE``, such as ``resize_scheduler``.
+        disable: one option or several for ``NVFUSER_DISABLE``, such as ``resize_scheduler``.
         enable: options for ``NVFUSER_ENABLE``.
         timeout: seconds after which the child process is ended.
 
@@ -108,14 +80,18 @@ def capture_rope(
             file=_WORKLOAD,
             options=options,
             phases=("backward",) if direction == "backward" else None,
-            disable=tuple(disable),
-            enable=tuple(enable),
+            disable=_options(disable),
+            enable=_options(enable),
         ),
         toolchain=toolchain,
         device=device,
         card=card,
         timeout=timeout,
     )
+
+
+def _options(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _one_of(what: str, name: str, valid: Sequence[str] | dict[str, RopeConfig]) -> str:

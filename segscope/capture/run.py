@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from segscope import dump
+from segscope import __version__, dump
 from segscope.capture import child
 from segscope.capture.complaint import complaint
 from segscope.capture.device import choose
-from segscope.capture.toolchain import Toolchain, default_name, ensure
+from segscope.capture.processes import signals_raise
+from segscope.capture.toolchain import Toolchain, default_name, ensure, state
 from segscope.errors import CaptureError, NoDumpError
 from segscope.model import Capture, ChildEnd, Provenance
 
@@ -53,18 +54,22 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
 
     Raises ToolchainError, DeviceError, or, where the child printed no segmented fusion, CaptureError.
     """
-    chain = ensure(toolchain or default_name())
-    chosen = choose(device, chain, card)
+    if not timeout > 0:
+        raise CaptureError(f"time limit {timeout:g} s: must be more than 0")
+    chain_name = toolchain or default_name()
+    state(chain_name)
+    chosen = choose(device, chain_name, card)
+    chain = ensure(chain_name)
     print(f"segscope: {request.workload} in {chain.name} on {chosen.what}", file=sys.stderr)
-    environment = _inherited(chain) | request.environment | dict(chosen.environment)
-    with tempfile.TemporaryDirectory(prefix="segscope-") as name:
+    environment = chosen.environment(_inherited(chain), chain) | request.environment
+    with signals_raise(), tempfile.TemporaryDirectory(prefix="segscope-") as name:
         folder = Path(name)
         record_file = folder / "record.json"
         command = [str(chain.python), str(_WORKER), str(request.file), json.dumps(request.options), str(record_file)]
         ended = child.run(command, environment, folder, timeout)
         record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
     text = _wanted(ended.stdout, record, request.phases)
-    end = _end(ended, record, timeout)
+    end = _end(ended, record, timeout, chain)
     source = f"{request.workload} in {chain.name}"
     try:
         parsed = dump.parse(text, source)
@@ -75,9 +80,9 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
         options=request.options,
         environment=request.environment,
         toolchain=chain.name,
-        versions=record.get("versions", {}),
+        versions={"segscope": __version__, **record.get("versions", {})},
         device=chosen.kind,
-        card=record.get("card") or chosen.card,
+        card=record.get("card") or (chosen.card.name if chosen.card else ""),
         command=("python", _WORKER.name, request.file.name, json.dumps(request.options)),
         end=end,
         notes=_notes(ended.stderr),
@@ -89,6 +94,8 @@ def _inherited(chain: Toolchain) -> dict[str, str]:
     """Return the caller's environment without what would change the dump, or lead a managed toolchain elsewhere."""
     dropped = ("NVFUSER_", "PYTORCH_NVFUSER_") + (("PYTHON",) if chain.managed else ())
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    if ignored := sorted(name for name in os.environ if name.startswith("NVFUSER_")):
+        print(f"segscope: {', '.join(ignored)} of your environment does not count here: use options", file=sys.stderr)
     return kept | ({"PYTHONNOUSERSITE": "1"} if chain.managed else {})
 
 
@@ -100,7 +107,7 @@ def _wanted(stdout: bytes, record: Mapping[str, Any], phases: tuple[str, ...] | 
     return stdout.decode("utf-8", errors="replace")
 
 
-def _end(ended: child.Ended, record: Mapping[str, Any], timeout: float) -> ChildEnd:
+def _end(ended: child.Ended, record: Mapping[str, Any], timeout: float, chain: Toolchain) -> ChildEnd:
     message = complaint(record.get("error"), ended.stderr)
     if ended.timed_out:
         outcome, message = "timed out", f"ended after {timeout:g} s"
@@ -116,9 +123,14 @@ def _end(ended: child.Ended, record: Mapping[str, Any], timeout: float) -> Child
             "exit_code": ended.exit_code,
             "signal": None if ended.timed_out else ended.signal,
             "message": message,
-            "stderr_tail": ended.stderr[-_STDERR_TAIL:],
+            "stderr_tail": "" if outcome == "ok" else _without_places(ended.stderr[-_STDERR_TAIL:], chain),
         }
     )
+
+
+def _without_places(text: str, chain: Toolchain) -> str:
+    """Return text without the folders of this machine that a reader elsewhere has no use for."""
+    return text.replace(str(chain.site_packages), "<site-packages>").replace(str(Path.home()), "~")
 
 
 def _no_dump(source: str, end: ChildEnd) -> str:

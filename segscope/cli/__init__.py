@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 
 from segscope import __version__
 from segscope.errors import SegscopeError
 
+_CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
 _COMMANDS = ("rope", "count", "show", "render", "toolchain")
 
 
@@ -31,15 +34,20 @@ def segscope() -> None:
     """See how nvFuser cuts a fusion into kernels.
 
     FILE is a dump (standard output of a run with NVFUSER_DUMP=segmented_fusion, with anything else around it) or a
-    capture.json; - is standard input. Exit codes: 0 fine, 1 findings or different, 2 could not do it.
+    capture.json; - is standard input. Exit codes: 0 fine, 1 findings or different, 2 could not do it,
+    130 interrupted, 141 the reader of the output went away.
     """
 
 
 def main() -> None:
     """Run the command line and exit: every failure is one line on standard error and exit code 2."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (lasts as long as the process)
     try:
         code = segscope.main(standalone_mode=False)
         sys.stdout.flush()
+    except SystemExit:  # what click and rich make of a pipe that was closed
+        code = _CLOSED_PIPE
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
@@ -51,8 +59,13 @@ def main() -> None:
         _fail("interrupted")
         code = 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
+        code = _CLOSED_PIPE
+    except OSError as error:
+        code = _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.exit(code)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what cannot be written must not be tried again on the way out
     sys.exit(code)
 
 

@@ -23,13 +23,10 @@ def command(file: str, scheduler: str | None, number: int | None) -> None:
     --scheduler pointwise the number is that of grep -c 'g{(pointwise' FILE.
     """
     from segscope.cli.reading import choose_fusions, read_capture, warn
-    from segscope.errors import SegscopeError
-    from segscope.model import SCHEDULERS
 
-    if scheduler is not None and scheduler not in SCHEDULERS:
-        raise SegscopeError(f"unknown scheduler {scheduler!r}; valid: {', '.join(SCHEDULERS)}")
-    fusions = choose_fusions(read_capture(file), number)
-    total = sum(fusion.count(scheduler) for fusion in fusions)
+    capture = read_capture(file)
+    fusions = choose_fusions(capture, number)
+    total = capture.model_copy(update={"fusions": fusions}).count(scheduler)
     click.echo(total)
     if scheduler is not None and total == 0 and (others := _kernel_schedulers(fusions)):
         warn(f"no {scheduler} group here; the kernel groups are {others}")

@@ -22,9 +22,12 @@ def read_capture(path: str) -> Capture:
 def warn_about(capture: Capture) -> None:
     """Warn on standard error of a run that ended badly, and of what was cut off, damaged, or not known in its dump."""
     source = capture.source
-    if (provenance := capture.provenance) and (end := provenance.end).outcome != "ok":
+    provenance = capture.provenance
+    if provenance and (end := provenance.end).outcome != "ok":
         how = end.signal or end.message or f"exit code {end.exit_code}"
         warn(f"{source}: the child process ended badly ({how}); this is what it printed before")
+    for note in provenance.notes if provenance else ():
+        warn(f"{source}: {note}")
     for damage in capture.report.damage[:_SHOWN]:
         warn(f"{source}: incomplete: line {damage.line}: {damage.reason}")
     if (others := len(capture.report.damage) - _SHOWN) > 0:
@@ -43,8 +46,9 @@ def choose_fusions(capture: Capture, number: int | None) -> tuple[SegmentedFusio
     """Return the fusion of that number, or all where none is named. SegscopeError where there is no such fusion."""
     if number is None:
         return capture.fusions
-    if not 0 <= number < len(capture.fusions):
-        last = len(capture.fusions) - 1
-        valid = "the only fusion is 0" if last == 0 else f"fusions are 0 to {last}"
+    chosen = tuple(fusion for fusion in capture.fusions if fusion.index == number)
+    if not chosen:
+        first, last = capture.fusions[0].index, capture.fusions[-1].index
+        valid = f"the only fusion is {first}" if first == last else f"fusions are {first} to {last}"
         raise SegscopeError(f"{capture.source}: no fusion {number}; {valid}")
-    return (capture.fusions[number],)
+    return chosen

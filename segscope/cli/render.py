@@ -42,11 +42,11 @@ def command(file: str, output: str, number: int | None) -> None:
 
 def render_all(capture: Capture, fusions: Sequence[SegmentedFusion], path: Path) -> None:
     """Draw fusions into ``path``, or, where there are several, into ``NAME-N.svg`` each, and print what drew them."""
-    from segscope.render import render
+    from segscope.render import draw
 
     for fusion in fusions:
         target = path if len(fusions) == 1 else path.with_name(f"{path.stem}-{fusion.index}{path.suffix}")
-        engine = render(fusion, target, _title(capture))
+        engine = draw(fusion, target, _title(capture))
         click.echo(f"wrote {target} (drawn by {engine})")
 
 

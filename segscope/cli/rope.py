@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from segscope.capture.configs import CONFIGS
 
 if TYPE_CHECKING:
     from segscope.errors import CaptureError
@@ -13,21 +16,36 @@ if TYPE_CHECKING:
 
 
 @click.command(name="rope", short_help="Run RoPE through nvFuser; count and draw its segments.")
-@click.option("--config", default="Llama-2-13b-hf", show_default=True, help="LitGPT model whose RoPE to run.")
+@click.option(
+    "--config",
+    default="Llama-2-13b-hf",
+    show_default=True,
+    help=f"LitGPT model whose RoPE to run: {', '.join(CONFIGS)}.",
+)
 @click.option(
     "--toolchain",
     "toolchains",
     multiple=True,
     metavar="NAME",
-    help="Toolchain to run it in, installed if need be; several are shown side by side.  [default: nvfuser-0.2.36]",
+    help="Toolchain to run it in (see segscope toolchain list), installed if need be; several are shown side by side."
+    "  [default: nvfuser-0.2.36]",
 )
 @click.option("--device", default="auto", show_default=True, help="cuda, null, or auto: a usable GPU, else null.")
-@click.option("--card", default="h200", show_default=True, help="The card that the null device plays.")
+@click.option(
+    "--card",
+    default="h200",
+    show_default=True,
+    help="The card that the null device plays: a100, h100, h200, b200 or l4.",
+)
 @click.option("--batch", default=2, show_default=True, help="Sequences.")
 @click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]")
 @click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32.")
 @click.option("--direction", default="forward", show_default=True, help="forward, backward or both.")
-@click.option("--no-bookend", is_flag=True, help="Do not let Thunder keep metadata operations at the ends to itself.")
+@click.option(
+    "--no-bookend",
+    is_flag=True,
+    help="Do not let Thunder (up to 0.2.4) keep metadata operations at the ends to itself.",
+)
 @click.option("--disable", multiple=True, metavar="OPTION", help="Add to NVFUSER_DISABLE, such as resize_scheduler.")
 @click.option("--enable", multiple=True, metavar="OPTION", help="Add to NVFUSER_ENABLE.")
 @click.option("--timeout", default=600.0, show_default=True, help="Seconds after which the run is ended.")
@@ -55,12 +73,16 @@ def command(
     folder in it for each.
     """
     from segscope.capture.rope import capture_rope
-    from segscope.capture.toolchain import default_name
-    from segscope.errors import CaptureError
+    from segscope.capture.toolchain import default_name, state
+    from segscope.errors import CaptureError, SegscopeError
 
-    captures = []
-    for name in toolchains or (default_name(),):
-        folder = out / name if len(toolchains) > 1 else out
+    names = tuple(dict.fromkeys(toolchains)) or (default_name(),)
+    for name in names:
+        state(name)
+    captures: list[Capture] = []
+    problem: SegscopeError | None = None
+    for name in names:
+        folder = _cleared(out / name if len(names) > 1 else out)
         try:
             capture = capture_rope(
                 config,
@@ -76,42 +98,57 @@ def command(
                 enable=enable,
                 timeout=timeout,
             )
-        except CaptureError as error:
-            _keep_output(error, folder)
-            raise
-        captures.append((capture, folder))
-    _show(captures)
+            captures.append(capture)
+            _write(capture, folder)
+        except SegscopeError as error:
+            if isinstance(error, CaptureError) and (error.output or error.stderr):
+                _keep_output(error, folder)
+            if problem is not None:
+                click.echo(f"segscope: error: {problem}", err=True)
+            problem = error
+    if captures:
+        _show(captures)
+    if problem is not None:
+        raise problem
 
 
-def _show(captures: list[tuple[Capture, Path]]) -> None:
+def _show(captures: list[Capture]) -> None:
     from rich.console import Console
 
     from segscope.cli.reading import warn_about
     from segscope.render.table import captures_table
 
-    for capture, _ in captures:
+    for capture in captures:
         warn_about(capture)
-    Console(highlight=False, markup=False).print(captures_table([capture for capture, _ in captures]))
-    for capture, folder in captures:
-        _write(capture, folder)
+    Console(highlight=False, markup=False).print(captures_table(captures))
 
 
-def _write(capture: Capture, folder: Path) -> None:
-    from segscope.cli.render import render_all
+def _cleared(folder: Path) -> Path:
+    """Make the folder, and remove what an earlier run wrote into it."""
     from segscope.errors import SegscopeError
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "dump.txt").write_text(capture.dump or "", encoding="utf-8")
-        (folder / "capture.json").write_text(capture.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        for pattern in ("dump.txt", "capture.json", "stderr.txt", "segments.svg", "segments-*.svg"):
+            for old in folder.glob(pattern):
+                old.unlink()
+        if not os.access(folder, os.W_OK):
+            raise SegscopeError(f"cannot write to {folder}: Permission denied")
     except OSError as error:
         raise SegscopeError(f"cannot write to {folder}: {error.strerror}") from None
+    return folder
+
+
+def _write(capture: Capture, folder: Path) -> None:
+    from segscope.cli.render import render_all
+
+    (folder / "dump.txt").write_text(capture.dump or "", encoding="utf-8")
+    (folder / "capture.json").write_text(capture.model_dump_json(indent=1) + "\n", encoding="utf-8")
     click.echo(f"wrote {folder / 'dump.txt'}, {folder / 'capture.json'}")
     render_all(capture, capture.fusions, folder / "segments.svg")
 
 
 def _keep_output(error: CaptureError, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / "dump.txt").write_text(error.output, encoding="utf-8")
     (folder / "stderr.txt").write_text(error.stderr, encoding="utf-8")
     click.echo(f"segscope: what the child process printed is in {folder}: dump.txt and stderr.txt", err=True)

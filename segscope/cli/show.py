@@ -12,7 +12,7 @@ import click
 def command(files: tuple[str, ...], as_json: bool, number: int | None) -> None:
     """Show the segmented fusions in each FILE: how many groups each has, by scheduler, and what each group computes.
 
-    FILE is a dump or a capture.json; - is standard input. Several files are compared in one table first.
+    FILE is a dump or a capture.json; - is standard input. Of several files only the counts are shown, side by side.
     """
     from segscope.cli.reading import choose_fusions, read_capture
     from segscope.errors import SegscopeError
@@ -33,8 +33,9 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None) -> None:
 
     console = Console(highlight=False, markup=False)
     console.print(captures_table(captures))
-    for capture in captures:
-        for fusion in capture.fusions:
-            console.print()
-            console.print(f"{capture.source}: {fusion}" if len(files) > 1 else str(fusion), style="bold")
-            console.print(fusion_table(fusion))
+    if len(captures) > 1:
+        return
+    for fusion in captures[0].fusions:
+        console.print()
+        console.print(str(fusion), style="bold")
+        console.print(fusion_table(fusion))

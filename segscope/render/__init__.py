@@ -10,12 +10,12 @@ from segscope.errors import RenderError
 if TYPE_CHECKING:
     from segscope.model import SegmentedFusion
 
-__all__ = ["SUFFIXES", "format_of", "picture", "render"]
+__all__ = ["SUFFIXES", "draw", "format_of", "picture"]
 
 SUFFIXES: Final = (".svg", ".png", ".pdf", ".dot")
 
 
-def render(fusion: SegmentedFusion, path: str | Path, title: str | None = None) -> str:
+def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None) -> str:
     """Draw a fusion into a file whose suffix says the format (SUFFIXES), and return the name of what drew it.
 
     Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written.
@@ -35,9 +35,9 @@ def picture(fusion: SegmentedFusion, format: str, title: str | None = None) -> t
     text = to_dot(fusion, title)
     if format == "dot":
         return text.encode("utf-8"), "segscope"
-    from segscope.render.engine import draw
+    from segscope.render import engine
 
-    return draw(text, format)
+    return engine.draw(text, format)
 
 
 def format_of(path: str | Path) -> str:

@@ -72,12 +72,17 @@ def expressions(fusion: SegmentedFusion, group: Group) -> str:
 
 
 def capture_name(capture: Capture) -> str:
-    """Return ``nvfuser-0.2.36 Llama-2-13b-hf`` for what segscope ran, the source for what it read."""
+    """Return ``nvfuser-0.2.36 Llama-2-13b-hf`` for what segscope ran, the source for what it read.
+
+    What is not as usual follows: direction, dtype, and NVFUSER options.
+    """
     made = capture.provenance
     if made is None:
         return capture.source
-    config = made.options.get("config")
-    return made.toolchain if config is None else f"{made.toolchain} {config}"
+    usual = {"direction": "forward", "dtype": "bfloat16"}
+    unusual = [str(made.options[name]) for name, value in usual.items() if made.options.get(name, value) != value]
+    unusual += [f"{name}={value}" for name, value in made.environment.items() if name != "NVFUSER_DUMP"]
+    return " ".join([made.toolchain, *filter(None, [made.options.get("config")]), *unusual])  # type: ignore[list-item]
 
 
 def tensor(fusion: SegmentedFusion, name: str) -> str:

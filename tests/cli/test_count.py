@@ -46,6 +46,6 @@ def test_a_dump_that_is_cut_off(cli: Cli) -> None:
     done = cli("count", "-", "--scheduler", "pointwise", input="".join(lines[:560]))
     assert (done.code, done.out) == (0, "2\n")
     assert done.err == (
-        "segscope: warning: -: incomplete: line 561: "
+        "segscope: warning: -: incomplete: line 560: "
         "the end of the input comes before the end of fusion 0: 7 of its 11 groups are there\n"
     )

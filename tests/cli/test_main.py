@@ -1,5 +1,6 @@
 """The command line as a whole: help, errors, exit codes, and what it loads."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -78,7 +79,32 @@ def test_no_arguments_is_help_and_exit_code_2(cli: Cli) -> None:
     assert "Usage: " in done.err
 
 
-def test_a_closed_pipe_is_no_traceback() -> None:
-    command = f"{sys.executable} -m segscope show --json {JULY} | head -c 10"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert (done.stderr, len(done.stdout)) == ("", 10)
+@pytest.mark.parametrize("command", ["show", "show --json", "count"])
+def test_a_closed_pipe_is_no_traceback(command: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "segscope", *command.split(), JULY], stdout=write, stderr=subprocess.PIPE, text=True
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("command", [f"count {JULY}", f"show {JULY}", f"show --json {JULY}", "--help"])
+def test_a_full_disk_is_one_line(command: str) -> None:
+    run = f"{sys.executable} -m segscope {command} > /dev/full"
+    done = subprocess.run(["bash", "-c", run], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "segscope: error: standard output: No space left on device\n")
+
+
+def test_closed_descriptors_are_no_traceback() -> None:
+    for run in (f"count {JULY} >&-", "count - <&-"):
+        done = subprocess.run(["bash", "-c", f"{sys.executable} -m segscope {run}"], capture_output=True, text=True)
+        assert "Traceback" not in done.stderr
+        assert done.returncode in (0, 2)
+
+
+def test_a_text_for_a_path_is_told_so(cli: Cli) -> None:
+    done = cli("count", JULY.read_text()[:3000])
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "this is a text of several lines, not a path" in done.err

@@ -1,6 +1,10 @@
 """``segscope rope``: from one command to counts and a picture, on the null device."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +20,8 @@ def test_two_toolchains_side_by_side(cli: Cli, tmp_path: Path, need_toolchain: C
     names = need_toolchain(JULY_2024), need_toolchain(TODAY)
     done = cli("rope", "--no-bookend", "--toolchain", names[0], "--toolchain", names[1], "--out", tmp_path)
     assert done.code == 0, done.err
-    july, today = (next(line for line in done.out.splitlines() if name in line) for name in names)
+    table = [line for line in done.out.splitlines() if not line.startswith("wrote ")]
+    july, today = (next(line for line in table if name in line) for name in names)
     assert "6 pointwise" in july
     assert "2 resize" in today
     assert done.err.count(" on the null device, as NVIDIA H200 (") == 2
@@ -64,3 +69,64 @@ def test_managed_toolchains_have_no_gpu(cli: Cli, tmp_path: Path, need_toolchain
     done = cli("rope", "--toolchain", need_toolchain(TODAY), "--device", "cuda", "--out", tmp_path)
     assert done.code == 2
     assert "no GPU code; use --toolchain current with --device cuda" in done.err
+
+
+def test_a_hidden_gpu_changes_nothing(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    env = {"CUDA_VISIBLE_DEVICES": "-1", "PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True", "NVFUSER_DISABLE": "x"}
+    done = cli("rope", "--toolchain", need_toolchain(TODAY), "--out", tmp_path, env=env)
+    assert done.code == 0, done.err
+    assert "NVFUSER_DISABLE of your environment does not count here: use options" in done.err
+    assert cli("count", tmp_path / "dump.txt").out == "2\n"
+
+
+def test_one_failure_among_several_loses_nothing(
+    cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]
+) -> None:
+    """nvFuser 0.2.8 does not know the option, nvFuser 0.2.36 does; what an earlier run left in the folders goes."""
+    july, today = need_toolchain(JULY_2024), need_toolchain(TODAY)
+    for name in (july, today):
+        (tmp_path / name).mkdir()
+        for old in ("segments-0.svg", "capture.json", "stderr.txt"):
+            (tmp_path / name / old).write_text("old")
+        (tmp_path / name / "notes.md").write_text("mine")
+    chains = ["--toolchain", july, "--toolchain", today, "--toolchain", july]
+    done = cli("rope", "--disable", "resize_scheduler", *chains, "--out", tmp_path)
+    assert done.code == 2
+    assert done.err.splitlines()[-1].startswith("segscope: error: rope in nvfuser-0.2.8: the child process was ended")
+    assert done.err.count("rope in nvfuser-0.2.8 on the null device") == 1
+    assert "2 pointwise" in done.out
+    written = {name: {path.name for path in (tmp_path / name).iterdir()} for name in (july, today)}
+    assert written[july] == {"notes.md", "dump.txt", "stderr.txt"}
+    assert written[today] == {"notes.md", "dump.txt", "capture.json", "segments.svg"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_nothing(number: int, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    toolchain = need_toolchain(TODAY)
+    command = [sys.executable, "-m", "segscope", "rope", "--toolchain", toolchain, "--out", str(tmp_path / "out")]
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    child = subprocess.Popen(
+        command,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert child.stderr is not None
+    assert "on the null device" in child.stderr.readline()
+    while not list(temporary.glob("segscope-*/record.json")):
+        assert child.poll() is None
+    child.send_signal(number)
+    child.communicate(timeout=60)
+    assert child.returncode == (-signal.SIGTERM if number == signal.SIGTERM else 130)
+    assert list(temporary.iterdir()) == []
+    left = subprocess.run(["pgrep", "-f", str(temporary)], capture_output=True, text=True)
+    assert left.stdout == ""
+
+
+def test_an_unwritable_folder_is_told_before_the_run(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = cli("rope", "--toolchain", "current", "--out", tmp_path / "file" / "out")
+    assert done.code == 2
+    assert done.err == f"segscope: error: cannot write to {tmp_path / 'file' / 'out'}: Not a directory\n"

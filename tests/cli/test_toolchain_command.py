@@ -36,7 +36,10 @@ def test_what_is_not_installed_has_no_path_and_cannot_be_removed(subcommand: str
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [(["nvfuser-0.2.8", "nvfuser-9"], "no toolchain 'nvfuser-9'"), (["current"], "current is the Python that runs")],
+    [
+        (["nvfuser-0.2.8", "nvfuser-9"], "unknown toolchain 'nvfuser-9'"),
+        (["current"], "current is the Python that runs"),
+    ],
 )
 def test_install_checks_every_name_before_it_starts(empty_home: Path, names: list[str], message: str) -> None:
     error = run("install", *names).exception

@@ -99,7 +99,16 @@ def test_real_fusions_are_drawn(engine: str, golden: str, dump: str, number: int
 
 def test_a_fusion_without_groups_is_drawn(engine: str) -> None:
     empty = SegmentedFusion(
-        index=0, inputs=(), outputs=(), groups=(), edges=(), exprs=(), tensors={}, complete=False, first_line=1
+        index=0,
+        era="E10",
+        inputs=(),
+        outputs=(),
+        groups=(),
+        edges=(),
+        exprs=(),
+        tensors={},
+        complete=False,
+        first_line=1,
     )
     assert b"dump incomplete" in draw(to_dot(empty)).data
 
@@ -133,6 +142,7 @@ def two_groups(crossing: tuple[str, ...], operator: str | None = None, operation
     second = Group(index=1, id=1, scheduler="of_tomorrow", inputs=crossing, outputs=("T99",), expr_ids=())
     return SegmentedFusion(
         index=0,
+        era="E10",
         inputs=("T0",),
         outputs=("T99",),
         groups=(first, second),

@@ -10,7 +10,7 @@ import pytest
 
 from segscope.errors import RenderError
 from segscope.model import SegmentedFusion
-from segscope.render import render
+from segscope.render import draw as draw_file
 from segscope.render.dot import to_dot
 from segscope.render.engine import draw
 
@@ -75,7 +75,7 @@ def test_no_engine_says_what_to_install() -> None:
 
 @pytest.mark.usefixtures("no_engine")
 def test_dot_text_needs_no_engine(july_2024: SegmentedFusion, tmp_path: Path) -> None:
-    render(july_2024, tmp_path / "a.dot")
+    draw_file(july_2024, tmp_path / "a.dot")
     assert (tmp_path / "a.dot").read_text("utf-8") == to_dot(july_2024)
 
 
@@ -129,9 +129,9 @@ def test_an_unknown_format_lists_the_valid_ones() -> None:
 
 def test_an_unknown_suffix_lists_the_valid_ones(july_2024: SegmentedFusion, tmp_path: Path) -> None:
     with pytest.raises(RenderError, match=r"one of \.svg, \.png, \.pdf, \.dot"):
-        render(july_2024, tmp_path / "segments.gif")
+        draw_file(july_2024, tmp_path / "segments.gif")
 
 
 def test_a_file_that_cannot_be_written(july_2024: SegmentedFusion, tmp_path: Path) -> None:
     with pytest.raises(RenderError, match="No such file or directory"):
-        render(july_2024, tmp_path / "nowhere" / "a.dot")
+        draw_file(july_2024, tmp_path / "nowhere" / "a.dot")

@@ -1,4 +1,4 @@
-"""Compiles the null device, once for each state of its sources and of the C compiler."""
+"""Compiles the null device, once for each state of its sources."""
 
 import hashlib
 import os
@@ -74,11 +74,17 @@ def null_device() -> Path:
     It holds ``libcudart.so.12`` and ``libnvrtc.so.12``, to be preloaded (the wheels find others by their RPATH), and
     ``libcuda.so.1`` with its other name ``libcuda.so``, to be found by name: it is empty and leads to the first.
     """
-    if PREBUILT.is_dir():
+    if PREBUILT.is_dir() and can_be_preloaded(PREBUILT):
         return PREBUILT
-    compiler = c_compiler()
-    folder = home() / "null-device" / digest(compiler)
-    return made_once(folder, lambda scratch: compile_into(scratch, compiler))
+    folder = home() / "null-device" / digest()
+    if not can_be_preloaded(folder):
+        raise DeviceError(f"{folder} has a space, colon or semicolon, which LD_PRELOAD cannot have: set $SEGSCOPE_HOME")
+    return made_once(folder, lambda scratch: compile_into(scratch, c_compiler()))
+
+
+def can_be_preloaded(path: Path) -> bool:
+    """Say whether LD_PRELOAD and LD_LIBRARY_PATH can hold a path."""
+    return not set(str(path)) & set(" :;")
 
 
 def compile_into(folder: Path, compiler: CCompiler) -> None:
@@ -96,9 +102,12 @@ def compile_into(folder: Path, compiler: CCompiler) -> None:
     (folder / "libcuda.so").symlink_to(DRIVER)
 
 
-def digest(compiler: CCompiler, facts: Iterable[object] = ()) -> str:
-    """Return a short hash of everything that decides what is built: sources, recipes, compiler and ``facts``."""
-    hashed = hashlib.sha256(repr((compiler, list(facts))).encode())
+def digest(facts: Iterable[object] = ()) -> str:
+    """Return a short hash of what decides what is built: sources, recipes and ``facts``.
+
+    The compiler is not among them: what is built once is used wherever it is found, with a compiler there or not.
+    """
+    hashed = hashlib.sha256(repr(list(facts)).encode())
     for source in sorted([*SOURCES.iterdir(), *Path(__file__).parent.glob("*.py")]):
         hashed.update(source.name.encode() + b"\0" + source.read_bytes())
     return hashed.hexdigest()[:16]

@@ -1,17 +1,12 @@
 """The cards that the null device can play: cards.toml, as Python."""
 
-import sys
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
 from segscope.errors import DeviceError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from segscope.toml import read_toml
 
 TABLE = Path(__file__).with_name("cards.toml")
 
@@ -43,8 +38,7 @@ class Card:
 
 @cache
 def _table() -> MappingProxyType[str, Card]:
-    entries = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-    return MappingProxyType({key: Card(**entry) for key, entry in entries.items()})
+    return MappingProxyType({key: Card(**entry) for key, entry in read_toml(TABLE).items()})
 
 
 def cards() -> dict[str, Card]:
@@ -56,5 +50,5 @@ def card(name: str) -> Card:
     """Return the card with this short name, in any case; :exc:`DeviceError` if there is none."""
     known = _table()
     if name.lower() not in known:
-        raise DeviceError(f"no card {name!r} for the null device: choose one of {', '.join(known)}")
+        raise DeviceError(f"unknown card {name!r}; valid: {', '.join(known)}")
     return known[name.lower()]

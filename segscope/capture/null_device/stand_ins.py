@@ -29,16 +29,16 @@ def stand_ins(site_packages: Path) -> Path:
     """
     libraries = wheel_libraries(site_packages)
     installed = sorted(path.name for path in site_packages.glob("nvidia/*/lib/*.so*"))
-    compiler = c_compiler()
     facts = [(path.relative_to(site_packages), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in libraries]
 
     def make(folder: Path) -> None:
         read = [library for path in libraries if (library := read_shared_library(path))]
         present = {path.name for path in libraries}.union(installed)
+        compiler = c_compiler()
         for name, symbols in _missing(read, present).items():
             _build(compiler, folder, name, symbols)
 
-    return made_once(home() / "null-device" / "stand-ins" / digest(compiler, [*facts, *installed]), make)
+    return made_once(home() / "null-device" / "stand-ins" / digest([*facts, *installed]), make)
 
 
 def wheel_libraries(site_packages: Path) -> list[Path]:

@@ -1,16 +1,11 @@
 """What a toolchain is made of: the pins in ``toolchains.toml``."""
 
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from segscope.errors import ToolchainError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from segscope.toml import read_toml
 
 CURRENT = "current"
 """The name of the interpreter that runs segscope, when torch and nvFuser are installed there."""
@@ -25,8 +20,6 @@ class ToolchainSpec:
     name: str
     python: str
     """Major and minor version, such as ``3.12``."""
-    released: str
-    description: str
     size_gb: float
     """Disk space of the finished environment, in GB (10**9 bytes), approximately."""
     pins: tuple[str, ...]
@@ -52,20 +45,17 @@ class Catalogue:
         """
         if name in self.specs:
             return self.specs[name]
-        valid = ", ".join([*self.specs, CURRENT])
-        raise ToolchainError(f"there is no toolchain {name!r}; the toolchains are: {valid}")
+        raise ToolchainError(f"unknown toolchain {name!r}; valid: {', '.join([*self.specs, CURRENT])}")
 
 
 @cache
 def load(path: Path = DATA) -> Catalogue:
     """Read a data file such as ``toolchains.toml``."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    data = read_toml(path)
     specs = {
         name: ToolchainSpec(
             name=name,
             python=entry["python"],
-            released=entry["released"],
-            description=entry["description"],
             size_gb=entry["size_gb"],
             pins=tuple(sorted([*data["shared"], *entry["pins"]], key=str.lower)),
         )

@@ -46,12 +46,12 @@ def test_second_call_builds_nothing(compiler: build.CCompiler, home: Path) -> No
     assert {path: path.stat().st_ino for path in build.null_device().iterdir()} == first
 
 
-def test_another_compiler_command_gets_a_build_of_its_own(
-    compiler: build.CCompiler, home: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_is_built_needs_no_compiler_any_more(
+    compiler: build.CCompiler, home: Path, monkeypatch: pytest.MonkeyPatch, no_wheels: Path
 ) -> None:
-    first = build.null_device()
-    monkeypatch.setenv("CC", f"{compiler.command[0]} -g")
-    assert build.null_device() != first
+    built = environment(no_wheels, card("h200"))
+    monkeypatch.setenv("PATH", "")
+    assert environment(no_wheels, card("h200")) == built
 
 
 def test_processes_that_build_at_once_share_one_result(compiler: build.CCompiler, home: Path) -> None:
