@@ -4,7 +4,8 @@ Everything is measured in this one run, each piece in a process of its own, as t
 table into benchmarks/RESULTS.md. Compared are
 
 * ``segscope``: the typed models of every fusion, one by one (``segscope.dump.fusions``), log and passes included;
-* ``re``: one match of a compiled pattern for groups, edges and ids on every line, and nothing else;
+* ``re``: one match of a compiled pattern on every line, which captures the same things as text (outputs, ids, groups,
+  edges, verdicts) and does nothing with them;
 * ``grep``: ``grep -c 'g{('``;
 * ``lark``: an LALR grammar for the lists of groups and edges, given only those lines.
 """
@@ -24,7 +25,12 @@ HERE = Path(__file__).parent
 FIXTURES = HERE.parent / "fixtures"
 LOGS = sorted(FIXTURES.glob("*_log_*.txt"))
 DENSE = FIXTURES / "h200_0.2.36_phi-2_bookend0_resize-off_forward+backward.txt"
-LINE = re.compile(r"\s*(?:([\w-]+)\{([\d, ]*)\}|e\{ (.*) \}|g\{\(([\w-]+)\)|\((\d+)\)|group id: (\d+))$")
+LINE = re.compile(
+    r"(T\d+)_(\w+)\["  # a statement's output
+    r"|\((\d+)\)$|g\{\((\w+)\)$|group id: (\d+)$"  # a group's block
+    r"|  ([\w-]+)\{([\d, ]*)\}$|  e\{ (\w+\{[\d, ]*\}) -> (\w+\{[\d, ]*\})\((.*)\) \}$"  # groups and edges
+    r"|Scheduler _(\w+)_ \*\*\*rejected\*\*\* because : (.*)$|\*\*\*Accepted\*\*\* as: (\w+)|\*\*Segmenter\*\*"
+)
 LISTED = re.compile(r"^groups: \n.*?^group details:", re.MULTILINE | re.DOTALL)
 GRAMMAR = r"""
 start: GROUPS ref* EDGES edge* DETAILS

@@ -110,6 +110,9 @@ class SegmentsBlock:
         """Take lines of the block."""
         for position in range(at, len(texts)):
             text = texts[position].rstrip()
+            if text[:1] not in "}S":
+                self._state(text, first_line + position)
+                continue
             if text == SEGMENTS_END:
                 self.done = True
                 return position + 1
@@ -174,14 +177,16 @@ class SegmentsBlock:
             self._values = group.outputs
         elif match := _GROUP_ID.fullmatch(text):
             group.id = int(match.group(1))
-        elif self._values is None or foreign(text):
+        elif self._values is None:
             self._stray(text, line)
-        else:
+        elif not self._is_foreign(text):
             self._values.append(Text(text.strip(), line))
 
     def _statements(self, text: str, line: int) -> None:
         statement = self._statement
-        if match := _ID.fullmatch(text):
+        if text[:1] == " " and statement:
+            statement.append(text)
+        elif text[:1] == "(" and (match := _ID.fullmatch(text)):
             begin = Text("\n".join(statement), self._statement_line)
             self.groups[-1].statements.append((begin, int(match.group(1))))
             self._statement = []

@@ -170,7 +170,7 @@ class FusionBuilder:
         }
 
     def _trial(self, trial: Trial, ids: dict[str, int]) -> dict[str, Any]:
-        return trial.record() | {"expr_ids": list(dict.fromkeys(ids[name] for name in trial.outputs if name in ids))}
+        return trial.record() | {"expr_ids": list({ids[name]: None for name in trial.outputs if name in ids})}
 
     def _note(self, reason: str, where: Text) -> None:
         self.damage.append(damage(reason, where))

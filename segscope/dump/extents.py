@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 _TOKEN = re.compile(r"\s*(\d{1,18}|ceilDiv|fmax|fmin|max|min|gcd|[-+*/%(),])")
 _FUNCTIONS: dict[str, Callable[[int, int], int]] = {
@@ -17,6 +18,7 @@ _DEEPEST = 200
 _LARGEST = 1 << 63
 
 
+@lru_cache(maxsize=4096)
 def constant(text: str) -> int | None:
     """Return the value of an integer expression such as ``( ceilDiv(( ceilDiv(15360, 40) ), 3) )``, which is 128.
 

@@ -1,4 +1,4 @@
-"""Statements that begin with their operator: grouped reductions, and those between devices (docs/dump-format.md 1.5)."""
+"""Statements that begin with the name of what they do: grouped reductions, communication (docs/dump-format.md 1.5)."""
 
 import re
 from typing import Any

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from segscope.dump.blocks import SEGMENTS
 from segscope.dump.build import FusionBuilder, damage
 from segscope.dump.parts import Text
-from segscope.dump.reader import StreamReader
+from segscope.dump.reader import FoundFusion, StreamReader
 from segscope.dump.source import Batch, SourceReport
 from segscope.errors import NoDumpError, SegscopeError
 from segscope.model import Capture, Damage, NvfuserError, ParseReport, SegmentedFusion
@@ -44,7 +46,8 @@ class Parse:
             reader = self._readers.get(batch.stream)
             if reader is None:
                 reader = self._readers[batch.stream] = StreamReader(batch.stream)
-            reader.feed(batch.first_line, batch.texts)
+            with _no_collection():
+                reader.feed(batch.first_line, batch.texts)
             if reader.found:
                 yield from self._built(reader)
         for reader in self._readers.values():
@@ -56,13 +59,18 @@ class Parse:
     def _built(self, reader: StreamReader) -> Iterator[SegmentedFusion]:
         found, reader.found = reader.found, []
         for one in found:
-            builder = FusionBuilder(one, self._fusion_count, self._unknown)
-            fusion = builder.build()
-            self._fusion_count += 1
-            self._statements += sum(len(group.statements) for group in one.segments.groups)
-            self._foreign.update(one.segments.foreign)
-            self._damage += builder.damage
+            with _no_collection():
+                fusion = self._build(one)
             yield fusion
+
+    def _build(self, found: FoundFusion) -> SegmentedFusion:
+        builder = FusionBuilder(found, self._fusion_count, self._unknown)
+        fusion = builder.build()
+        self._fusion_count += 1
+        self._statements += sum(len(group.statements) for group in found.segments.groups)
+        self._foreign.update(found.segments.foreign)
+        self._damage += builder.damage
+        return fusion
 
     def _parse_report(self) -> ParseReport:
         source = self._report
@@ -115,3 +123,15 @@ def _first_failing(report: ParseReport) -> str | None:
     if report.unknown_operators:
         return f"unknown operator {next(iter(report.unknown_operators))}"
     return None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold off the cyclic collector: a fusion is many small objects without cycles, which it would walk in vain."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

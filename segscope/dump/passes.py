@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from segscope.dump import statements
-from segscope.dump.scan import UnbalancedError, depth_after
+from segscope.dump.scan import UnbalancedError
 from segscope.dump.values import Tensors
 
 BEFORE: Final = "Fusion before PreSegmenter:"
@@ -25,6 +25,7 @@ class PassLog:
         self.changes: list[dict[str, Any]] = []
         self._before: list[str] | None = None
         self._segment_sets: list[str] = []
+        self._names = _Names()
 
     def begin(self, name: str | None) -> MathBlock:
         """Take the fusion as it is at the beginning (None), or after the pass of that name."""
@@ -46,12 +47,27 @@ class PassLog:
         self.changes.append(
             {
                 "name": name,
-                "added": [_record(text) for key, text in new.items() if old.get(key) != text],
-                "removed": [_record(text) for key, text in old.items() if new.get(key) != text],
+                "added": [self._record(text) for key, text in new.items() if old.get(key) != text],
+                "removed": [self._record(text) for key, text in old.items() if new.get(key) != text],
                 "segment_sets": self._segment_sets,
             }
         )
         self._segment_sets = []
+
+    def _record(self, text: str) -> dict[str, Any]:
+        try:
+            record = statements.parse(text, 0, self._names)
+        except UnbalancedError:
+            record = statements.unknown(text, 0)
+        return {name: record[name] for name in ("kind", "op", "outputs", "inputs", "text")}
+
+
+class _Names(Tensors):
+    """Names of tensors only: what they are is told with the segments."""
+
+    def _record(self, mention: str) -> str:
+        name = self._mentions[mention] = mention[: mention.index("_")]
+        return name
 
 
 class MathBlock:
@@ -86,24 +102,15 @@ class MathBlock:
 
 
 def _statements(lines: list[str]) -> dict[str, str]:
-    """Return the statements by the text of their outputs."""
-    found: dict[str, str] = {}
-    statement: list[str] = []
-    depth = 0
-    for line in [*lines, ""]:
-        if statement and line[:1] != " " and depth <= 0:
-            text = "\n".join(statement)
-            found[text.partition("=")[0]] = text
-            statement, depth = [], 0
-        statement.append(line)
-        depth = depth_after(line, depth)
-    return found
-
-
-def _record(text: str) -> dict[str, Any]:
-    tensors = Tensors()
-    try:
-        record = statements.parse(text, 0, tensors)
-    except UnbalancedError:
-        record = statements.unknown(text, 0)
-    return {name: record[name] for name in ("kind", "op", "outputs", "inputs", "text")}
+    """Return the statements by the text of their outputs; several outputs have a line each, which ends in a comma."""
+    statements: list[list[str]] = []
+    before = ""
+    for line in lines:
+        if line[:1] in ("", " ") or before[-1:] == ",":
+            if statements:
+                statements[-1].append(line)
+        else:
+            statements.append([line])
+        before = line
+    texts = ("\n".join(statement).rstrip() for statement in statements)
+    return {text.partition("=")[0]: text for text in texts}

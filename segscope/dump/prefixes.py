@@ -50,8 +50,8 @@ _BLANK_OR_NOT = ("rank", "mpirun")
 
 _PREFIX = re.compile("|".join(_FORMS), re.MULTILINE)
 _EACH_STAMP = re.compile(f"^(?:{'|'.join(_STAMP)})", re.MULTILINE)
-_PERHAPS = re.compile(r"\n(?=\[| {0,5}\d|\(\w[\w.:-]{0,200} pid=|[A-Z][a-z][a-z] [ \d]\d )")
-_PERHAPS_NAME = re.compile(r"\n(?=[\w.@/-]{1,200} {1,200}\|)")
+_PERHAPS = re.compile(r"\n(?:\[| {0,5}\d|\(\w[\w.:-]{0,200} pid=|[A-Z][a-z][a-z] [ \d]\d )")
+_PERHAPS_NAME = re.compile(r"\n(?:[\w.@/-]{1,200} {1,200}\|)")
 
 _BEGINNINGS = ("Segmented_Fusion Dump: ", "Segment the fusion ", "Fusion before PreSegmenter:", "Inputs:", "groups:")
 _BLANK_BEGINNINGS = tuple(f" {beginning}" for beginning in _BEGINNINGS)
@@ -133,7 +133,7 @@ def _on_later_line(lines: str) -> bool:
     candidates: Iterator[re.Match[str]] = _PERHAPS.finditer(lines)
     if "|" in lines:
         candidates = chain(candidates, _PERHAPS_NAME.finditer(lines))
-    return any(_PREFIX.match(lines, candidate.end()) for candidate in candidates)
+    return any(_PREFIX.match(lines, candidate.start() + 1) for candidate in candidates)
 
 
 def _on_each(prefix: str, lines: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a scheduler's refusal is about: a category for each text that nvFuser is known to print (docs/dump-format.md 3.2)."""
+"""What a scheduler's refusal is about: a category for each text that nvFuser prints (docs/dump-format.md 3.2)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from segscope.dump import attributes, casts, headed
@@ -25,14 +26,24 @@ def parse(text: str, expr_id: int, tensors: Tensors) -> Record:
     An operator that is not known gives the kind ``unknown``. Raises UnbalancedError where brackets do not close.
     """
     short = " ".join(tensors.abbreviate(text).split())
+    found = _read(short)
+    if found is None:
+        return unknown(text, expr_id, op=short.partition("(")[0].strip()[:80], inputs=VALUE.findall(short))
+    record = {"id": expr_id, **found, "text": text}
+    if record["kind"] == "cast":
+        inputs = record["inputs"]
+        record["attributes"] = casts.types_of(record["op"], tensors.dtype(inputs[0]) if inputs else None)
+    return record
+
+
+@lru_cache(maxsize=8192)
+def _read(short: str) -> Record | None:
+    """Read a statement whose tensors are cut down to their names; fusions of one shape have the same ones."""
     if depth_after(short) != 0:
         raise UnbalancedError(f"unbalanced brackets in {short[:80]!r}")
     if "(Avg)" in short:
         short = _ROLE.sub("", short)
-    found = headed.parse(short) or _assignment(short, tensors)
-    if found is None:
-        return unknown(text, expr_id, op=short.partition("(")[0].strip()[:80], inputs=VALUE.findall(short))
-    return {"id": expr_id, **found, "text": text}
+    return headed.parse(short) or _assignment(short)
 
 
 def unknown(text: str, expr_id: int, op: str = "", inputs: Sequence[str] = ()) -> Record:
@@ -48,8 +59,8 @@ def unknown(text: str, expr_id: int, op: str = "", inputs: Sequence[str] = ()) -
     }
 
 
-def _assignment(short: str, tensors: Tensors) -> Record | None:
-    """Read ``outputs = operation``, with every tensor cut down to its name; None where there is no such ``=``."""
+def _assignment(short: str) -> Record | None:
+    """Read ``outputs = operation``; None where there is no such ``=``."""
     left, equals, right = short.replace(" =scatter(", " = scatter(", 1).partition(" = ")
     if not equals or depth_after(left) != 0:
         return None
@@ -58,16 +69,12 @@ def _assignment(short: str, tensors: Tensors) -> Record | None:
     outputs, inputs = VALUE.findall(left), VALUE.findall(right)
     if kind in ("select", "view_as_scalar"):
         inputs = VALUE.findall(_EXTENT.sub("", right))
-    if kind == "cast":
-        found = casts.types_of(op, tensors.dtype(inputs[0]) if inputs else None)
-    else:
-        found = attributes.read(kind, arguments, outputs)
     return {
         "kind": kind,
         "op": op if kind != "unknown" or op else right[:80],
         "outputs": outputs,
         "inputs": inputs,
-        "attributes": found,
+        "attributes": {} if kind == "cast" else attributes.read(kind, arguments, outputs),
     }
 
 

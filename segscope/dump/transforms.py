@@ -6,7 +6,8 @@ from typing import Any
 
 from segscope.dump.extents import constant
 from segscope.dump.scan import UnbalancedError, split
-from segscope.dump.values import Tensors
+from segscope.dump.values import Tensors, iter_domain, iter_domains
+from segscope.model import IterDomain
 
 Record = dict[str, Any]
 
@@ -59,7 +60,7 @@ class _Block:
             raise UnbalancedError(f"not a tensor: {name[:80]!r}")
         self._name = name
         self._tensors = tensors
-        self._ids: dict[int, Record] = {}
+        self._ids: dict[int, IterDomain] = {}
         self._domains = {"loop": self._numbers(tensors.records[name]["domain"])}
         self._contiguity: list[bool | None] = []
         self._exprs: dict[str, Record] = {}
@@ -68,7 +69,7 @@ class _Block:
         """Take a line, its indentation removed."""
         if match := _DOMAIN.fullmatch(line):
             name, ids = match.groups()
-            self._domains[_TODAY.get(name, name)] = self._numbers(self._tensors.iter_domains(ids))
+            self._domains[_TODAY.get(name, name)] = self._numbers(iter_domains(ids))
         elif match := _CONTIGUITY.fullmatch(line):
             self._contiguity = [_CONTIGUOUS[letter] for letter in match.group(1).split()]
         elif line not in self._exprs:
@@ -93,11 +94,11 @@ class _Block:
             "exprs": list(self._exprs.values()),
         }
 
-    def _numbers(self, ids: Iterable[Record]) -> list[int]:
+    def _numbers(self, ids: Iterable[IterDomain]) -> list[int]:
         numbers = []
         for dim in ids:
-            self._ids.setdefault(dim["number"], dim)
-            numbers.append(dim["number"])
+            self._ids.setdefault(dim.number, dim)
+            numbers.append(dim.number)
         return numbers
 
     def _expr(self, line: str) -> Record:
@@ -108,8 +109,8 @@ class _Block:
         return {
             "kind": kind,
             "op": op,
-            "inputs": self._numbers(map(self._tensors.iter_domain, sources)),
-            "outputs": self._numbers(map(self._tensors.iter_domain, targets)),
+            "inputs": self._numbers(map(iter_domain, sources)),
+            "outputs": self._numbers(map(iter_domain, targets)),
             "attributes": attributes,
             "text": line,
         }

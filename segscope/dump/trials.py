@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from segscope.dump.reasons import category
+from segscope.model import Refusal
 
 CONSIDERING: Final = "**Segmenter** Considering fusion:"
 UNSEGMENTED: Final = "***Runtime***: Try to schedule fusion un-segmented:"
@@ -27,8 +28,7 @@ class Trial:
     line: int
     outputs: list[str] = field(default_factory=list)
     """Names of the values that the candidate's expressions define, in order."""
-    refusals: list[tuple[str, str]] = field(default_factory=list)
-    """Scheduler and reason."""
+    refusals: list[Refusal] = field(default_factory=list)
     accepted: str | None = None
 
     def record(self) -> dict[str, Any]:
@@ -36,10 +36,7 @@ class Trial:
         return {
             "line": self.line,
             "outputs": self.outputs,
-            "refusals": [
-                {"scheduler": scheduler, "reason": reason, "category": category(reason)}
-                for scheduler, reason in self.refusals
-            ],
+            "refusals": self.refusals,
             "accepted": self.accepted,
         }
 
@@ -54,44 +51,62 @@ class SegmenterLog:
         self.trials: list[Trial] = []
         self._trial = Trial(0)
         self._in_candidate = False
-        self._in_reason = False
+        self._verdicts: dict[str, Refusal] = {}
+        self._names = _FirstNames()
 
     def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
-        """Take headings, statements of candidates, and verdicts, up to a line that is none of these."""
-        self.done = False
-        trial, in_candidate, in_reason = self._trial, self._in_candidate, self._in_reason
-        position = at
-        for position in range(at, len(texts)):
+        """Take headings, candidates, and verdicts, up to a line that is none of these."""
+        position, end = at, len(texts)
+        while position < end:
+            if self._in_candidate:
+                position = self._candidate(texts, position)
+                continue
             text = texts[position]
-            if in_candidate:
-                if not text or text.isspace():
-                    in_candidate = False
-                elif text[0] != " " and (match := _OUTPUT(text)):
-                    trial.outputs.append(match.group())
-            elif text.startswith(REJECTED) and _BECAUSE in text:
-                scheduler, _, reason = text[len(REJECTED) :].rstrip().partition(_BECAUSE)
-                trial.refusals.append((scheduler.replace("-", "_"), reason.strip()))
-                in_reason = True
+            if verdict := self._verdicts.get(text) or self._verdict(text):
+                self._trial.refusals.append(verdict)
             elif text.startswith(CONSIDERING):
-                trial = Trial(first_line + position)
-                self.trials.append(trial)
-                in_candidate = True
+                self._trial = Trial(first_line + position)
+                self.trials.append(self._trial)
+                self._in_candidate = True
             elif text.startswith(ACCEPTED):
-                trial.accepted = text[len(ACCEPTED) :].strip().replace("-", "_")
+                self._trial.accepted = text[len(ACCEPTED) :].strip().replace("-", "_")
             elif text.startswith(RUNTIME):
                 if position > at:
                     break
-                trial = self._runtime(text, first_line + position)
-            elif in_reason and text.startswith("  "):
-                scheduler, reason = trial.refusals[-1]
-                trial.refusals[-1] = (scheduler, f"{reason}\n{text.rstrip()}")
+                self._trial = self._runtime(text, first_line + position)
+            elif text.startswith("  ") and self._trial.refusals:
+                self._continue_reason(text)
             elif text and not text.isspace():
                 break
-        else:
-            position = len(texts)
-        self.done = position < len(texts)
-        self._trial, self._in_candidate, self._in_reason = trial, in_candidate, in_reason
+            position += 1
+        self.done = position < end
         return position
+
+    def _candidate(self, texts: Sequence[str], at: int) -> int:
+        """Take the statements of a candidate, up to a blank line or a verdict; of each the output is kept."""
+        try:
+            end = texts.index("", at)
+        except ValueError:
+            end = len(texts)
+        names = list(map(self._names.__getitem__, texts[at:end]))
+        if None in names:
+            end = at + names.index(None)
+            names = names[: end - at]
+        self._trial.outputs += filter(None, names)
+        self._in_candidate = end == len(texts)
+        return end
+
+    def _verdict(self, text: str) -> Refusal | None:
+        """Read a refusal, and keep it: a log says the same few things over and over."""
+        if not text.startswith(REJECTED) or _BECAUSE not in text:
+            return None
+        scheduler, _, reason = text[len(REJECTED) :].rstrip().partition(_BECAUSE)
+        refusal = self._verdicts[text] = _refusal(scheduler.replace("-", "_"), reason.strip())
+        return refusal
+
+    def _continue_reason(self, text: str) -> None:
+        told = self._trial.refusals[-1]
+        self._trial.refusals[-1] = _refusal(told.scheduler, f"{told.reason}\n{text.rstrip()}")
 
     def _runtime(self, text: str, line: int) -> Trial:
         trial = Trial(line)
@@ -100,3 +115,20 @@ class SegmenterLog:
         elif text.startswith(HINTS):
             self.has_hints = True
         return trial
+
+
+def _refusal(scheduler: str, reason: str) -> Refusal:
+    return Refusal(scheduler=scheduler, reason=reason, category=category(reason))
+
+
+class _FirstNames(dict[str, str | None]):
+    """The name with which a line of a candidate begins, empty for further lines of a statement, None for other lines.
+
+    Candidates repeat each other, so each line is looked into once.
+    """
+
+    def __missing__(self, line: str) -> str | None:
+        match = _OUTPUT(line)
+        name = match.group() if match else None if "***" in line or line.isspace() else ""
+        self[line] = name
+        return name

@@ -1,10 +1,12 @@
 """Tensors and iter domains: text to records (docs/dump-format.md 1.3)."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from segscope.dump.extents import constant
 from segscope.dump.scan import UnbalancedError, closing, split
+from segscope.model import IterDomain
 
 Record = dict[str, Any]
 
@@ -43,7 +45,6 @@ class Tensors:
         self.conflicts: dict[str, str] = {}
         """Tensors of which a later mention differs from the first one, with that mention."""
         self._mentions: dict[str, str] = {}
-        self._iter_domains: dict[str, Record] = {}
 
     def abbreviate(self, text: str) -> str:
         """Return ``text`` with every mention of a tensor cut down to its name, and record the tensors.
@@ -66,20 +67,6 @@ class Tensors:
         dtype: str | None = self.records.get(name, {}).get("dtype")
         return dtype
 
-    def iter_domains(self, text: str) -> list[Record]:
-        """Read iter domains with commas between them."""
-        if not (text := text.strip()):
-            return []
-        parts = split(text, ",") if "(" in text or "[" in text else text.split(",")
-        return [self.iter_domain(part.strip()) for part in parts]
-
-    def iter_domain(self, text: str) -> Record:
-        """Read one iter domain, such as ``bS90{1 ex 2}``; the same text gives the same record."""
-        record = self._iter_domains.get(text)
-        if record is None:
-            record = self._iter_domains[text] = iter_domain(text)
-        return record
-
     def _record(self, mention: str) -> str:
         match = _PARTS.fullmatch(mention)
         if match is None:
@@ -89,7 +76,7 @@ class Tensors:
             "name": name,
             "memory": memory,
             "dtype": dtype,
-            "domain": [] if domain == " 0 " else self.iter_domains(domain),
+            "domain": () if domain == " 0 " else iter_domains(domain),
         }
         if suffix:
             record |= _suffixes(suffix)
@@ -111,7 +98,17 @@ def _suffixes(text: str) -> Record:
     return record
 
 
-def iter_domain(text: str) -> Record:
+@lru_cache(maxsize=8192)
+def iter_domains(text: str) -> tuple[IterDomain, ...]:
+    """Read iter domains with commas between them; the same text gives the same, for fusions repeat themselves."""
+    if not (text := text.strip()):
+        return ()
+    parts = split(text, ",") if "(" in text or "[" in text else text.split(",")
+    return tuple(iter_domain(part.strip()) for part in parts)
+
+
+@lru_cache(maxsize=16384)
+def iter_domain(text: str) -> IterDomain:
     """Read one iter domain, such as ``bS90{1 ex 2}`` or ``iS59{( 128 - 64 )}rf``."""
     match = _ITER_DOMAIN.fullmatch(text)
     if match is None or (not match[5].isalnum() and closing(text, match.start(5) - 1) != match.end(5)):
@@ -128,14 +125,14 @@ def iter_domain(text: str) -> Record:
         more["padded"] = True
     if clustered:
         more["clustered"] = True
-    return {
-        "iter_type": iter_type,
-        "parallel_type": parallel_type,
-        "number": int(number),
-        "extent": extent,
-        "size": constant(extent),
+    return IterDomain(
+        iter_type=iter_type,
+        parallel_type=parallel_type,
+        number=int(number),
+        extent=extent,
+        size=constant(extent),
         **more,
-    }
+    )
 
 
 def _bounds(inside: str) -> tuple[str, Record]:

@@ -9,7 +9,7 @@ import pytest
 
 from segscope.dump import statements, transforms
 from segscope.dump.extents import constant
-from segscope.dump.values import Tensors
+from segscope.dump.values import Tensors, iter_domain, iter_domains
 from segscope.errors import SegscopeError
 
 A = "T1_l_float[iS1{8}]"
@@ -107,6 +107,8 @@ def steps(read: Callable[[str], Any], text: str) -> int:
         nonlocal count
         count += event == "c_call"
 
+    for kept in (constant, iter_domain, iter_domains, statements._read):
+        kept.cache_clear()
     tracing, profiling = sys.gettrace(), sys.getprofile()
     sys.settrace(on_line)
     sys.setprofile(on_call)

@@ -35,7 +35,7 @@ def tensor(mention: str) -> Tensor:
 
 
 def dimension(text: str) -> IterDomain:
-    return IterDomain.model_validate(iter_domain(text))
+    return iter_domain(text)
 
 
 @pytest.mark.parametrize(
