@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from segscope.errors import SegscopeError
-from segscope.model import Capture, SegmentedFusion
+
+if TYPE_CHECKING:
+    from segscope.model import Capture, SegmentedFusion
 
 _SHOWN = 3
 
 
-def read_capture(path: str) -> Capture:
-    """Read a dump or a capture (``-`` is standard input), and warn of what is not whole in it."""
+strict_option = click.option("--strict", is_flag=True, help="Fail if anything in FILE cannot be read.")
+
+
+def read_capture(path: str, strict: bool) -> Capture:
+    """Read a dump or a capture (``-`` is standard input); warn of what is not whole in it, or fail if ``strict``."""
     from segscope.dump import read
 
-    capture = read(path)
+    capture = read(path, strict=strict)
     warn_about(capture)
     return capture
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segscope.cli.reading import choose_fusions, read_capture, strict_option
+
 if TYPE_CHECKING:
     from segscope.model import Capture, SegmentedFusion
 
@@ -22,17 +24,17 @@ if TYPE_CHECKING:
     help="Where to write; the suffix says the format: .svg, .png, .pdf or .dot. - writes SVG to standard output.",
 )
 @click.option("--fusion", "number", type=int, metavar="N", help="Draw fusion N only, from 0.")
-def command(file: str, output: str, number: int | None) -> None:
+@strict_option
+def command(file: str, output: str, number: int | None, strict: bool) -> None:
     """Draw the segmented fusions in FILE: groups as boxes, what crosses between them as arrows.
 
     FILE is a dump or a capture.json; - is standard input. Of several fusions, fusion 1 goes to NAME-1.svg, and so on.
     """
-    from segscope.cli.reading import choose_fusions, read_capture
     from segscope.render import format_of
 
     if output != "-":
         format_of(output)
-    capture = read_capture(file)
+    capture = read_capture(file, strict)
     fusions = choose_fusions(capture, number)
     if output == "-":
         _to_stdout(capture.model_copy(update={"fusions": fusions}))

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import click
 
+from segscope.cli.reading import choose_fusions, read_capture, strict_option
+
 
 @click.command(name="show", short_help="Show fusions and their groups as tables.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print what was read in the form of a capture.json.")
 @click.option("--fusion", "number", type=int, metavar="N", help="Show fusion N only, from 0.")
-def command(files: tuple[str, ...], as_json: bool, number: int | None) -> None:
+@strict_option
+def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: bool) -> None:
     """Show the segmented fusions in each FILE: how many groups each has, by scheduler, and what each group computes.
 
     FILE is a dump or a capture.json; - is standard input. Of several files only the counts are shown, side by side.
     """
-    from segscope.cli.reading import choose_fusions, read_capture
     from segscope.errors import SegscopeError
 
     if as_json and len(files) > 1:
         raise SegscopeError(f"--json prints one capture, and {len(files)} files are named")
     captures = []
     for file in files:
-        capture = read_capture(file)
+        capture = read_capture(file, strict)
         captures.append(capture.model_copy(update={"fusions": choose_fusions(capture, number)}))
     if as_json:
         click.echo(captures[0].model_dump_json(indent=1))

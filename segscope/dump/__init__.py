@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from segscope.dump.parse import Parse
 from segscope.dump.source import SourceReport, batches, chunks, text_lines
 from segscope.errors import SegscopeError
-from segscope.model import Capture, SegmentedFusion
-from segscope.model.capture import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from segscope.model import Capture, SegmentedFusion
 
 __all__ = ["fusions", "parse", "read"]
 
@@ -21,6 +22,8 @@ def parse(text: str, source: str = "text", *, strict: bool = False) -> Capture:
     Raises NoDumpError where there is none, and, if ``strict``, SegscopeError for anything that could not be read.
     Otherwise a dump that is cut off or damaged gives what is there, with ``complete`` False.
     """
+    from segscope.dump.parse import Parse
+
     report = SourceReport()
     return Parse(source, report).capture(text_lines(text, report), strict)
 
@@ -30,13 +33,13 @@ def read(path: str | Path, *, strict: bool = False) -> Capture:
 
     Raises SegscopeError where the file cannot be read, and what ``parse`` raises.
     """
-    if "\n" in str(path):
-        raise SegscopeError("this is a text of several lines, not a path: use segscope.parse(text)")
+    from segscope.dump.parse import Parse
+
     report = SourceReport()
     content = chunks(path, report)
     first = next(content, b"")
     content = chain([first], content)
-    if _is_json(first):
+    if is_json(first):
         return _from_json(b"".join(content), str(path))
     return Parse(str(path), report).capture(batches(content, report), strict)
 
@@ -46,16 +49,22 @@ def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
 
     Raises what ``read`` raises, NoDumpError at the end.
     """
+    from segscope.dump.parse import Parse
+
     report = SourceReport()
     return Parse(str(path), report).fusions(batches(chunks(path, report), report))
 
 
-def _is_json(beginning: bytes) -> bool:
+def is_json(beginning: bytes) -> bool:
+    """Say whether a file that begins so is a capture rather than a dump."""
     return beginning.lstrip().startswith(b"{") and b'"schema_version"' in beginning
 
 
 def _from_json(data: bytes, name: str) -> Capture:
     from pydantic import ValidationError
+
+    from segscope.model import Capture
+    from segscope.model.capture import SCHEMA_VERSION
 
     try:
         return Capture.model_validate_json(data)

@@ -22,6 +22,7 @@ _STATEMENT: Final = frozenset(" idb")
 
 _ID = re.compile(r"\((\d{1,18})\)")
 _GROUP = re.compile(r"g\{(?:\(([\w-]+)\))?")
+_NUMBER = re.compile(r"\d+")
 _GROUP_ID = re.compile(r"group id: *(\d{1,18})")
 _REFERENCE = re.compile(r"[\w-]+\{(?:\d{1,18}(?:, \d{1,18})*)?\}(?: \(merged\))?")
 
@@ -122,6 +123,11 @@ class SegmentsBlock:
                 return position
             self._state(text, first_line + position)
         return len(texts)
+
+    def listed_ids(self, position: int) -> list[int]:
+        """Return the expression ids in a line under ``groups:``."""
+        reference = self.group_lines[position].text
+        return sorted(map(int, _NUMBER.findall(reference[reference.index("{") :])))
 
     def end_of_input(self, line: int) -> None:
         """Note that nothing comes after ``line``."""

@@ -120,7 +120,7 @@ class FusionBuilder:
             return
         if position >= len(blocks.group_lines):
             self._note("more group blocks than lines under groups:", Text("", blocks.first_line))
-        elif _listed_ids(blocks.group_lines[position].text) != sorted(ids):
+        elif blocks.listed_ids(position) != sorted(ids):
             self._note("the line under groups: and the block have different expressions", blocks.group_lines[position])
 
     def _edge(self, edge: Text, groups: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -179,7 +179,3 @@ class FusionBuilder:
 def damage(reason: str, where: Text) -> Damage:
     """Return what the report says of a place."""
     return Damage(line=where.line, reason=reason, text=where.text[:200])
-
-
-def _listed_ids(reference: str) -> list[int]:
-    return sorted(map(int, re.findall(r"\d+", reference[reference.index("{") :])))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 
 from segscope.dump.blocks import SEGMENTS
 from segscope.dump.build import FusionBuilder, damage
+from segscope.dump.gather import Gather, no_collection
 from segscope.dump.parts import Text
-from segscope.dump.reader import FoundFusion, StreamReader
+from segscope.dump.reader import FoundFusion
 from segscope.dump.source import Batch, SourceReport
 from segscope.errors import NoDumpError, SegscopeError
 from segscope.model import Capture, Damage, NvfuserError, ParseReport, SegmentedFusion
@@ -25,7 +24,7 @@ class Parse:
     def __init__(self, source: str, report: SourceReport) -> None:
         self._source = source
         self._report = report
-        self._readers: dict[str, StreamReader] = {}
+        self._gather = Gather()
         self._fusion_count = 0
         self._statements = 0
         self._unknown: Counter[str] = Counter()
@@ -42,26 +41,12 @@ class Parse:
 
     def fusions(self, batches: Iterable[Batch]) -> Iterator[SegmentedFusion]:
         """Yield the fusions in the order in which they end; NoDumpError where there is none."""
-        for batch in batches:
-            reader = self._readers.get(batch.stream)
-            if reader is None:
-                reader = self._readers[batch.stream] = StreamReader(batch.stream)
-            with _no_collection():
-                reader.feed(batch.first_line, batch.texts)
-            if reader.found:
-                yield from self._built(reader)
-        for reader in self._readers.values():
-            reader.end()
-            yield from self._built(reader)
+        for found in self._gather.fusions(batches):
+            with no_collection():
+                fusion = self._build(found)
+            yield fusion
         if not self._fusion_count:
             raise NoDumpError(self._nothing())
-
-    def _built(self, reader: StreamReader) -> Iterator[SegmentedFusion]:
-        found, reader.found = reader.found, []
-        for one in found:
-            with _no_collection():
-                fusion = self._build(one)
-            yield fusion
 
     def _build(self, found: FoundFusion) -> SegmentedFusion:
         builder = FusionBuilder(found, self._fusion_count, self._unknown)
@@ -74,7 +59,7 @@ class Parse:
 
     def _parse_report(self) -> ParseReport:
         source = self._report
-        strays = [damage("the end of a dump whose beginning is not there", text) for text in self._gather("strays")]
+        strays = [damage("the end of a dump whose beginning is not there", text) for text in self._gather.strays]
         missing = [Damage(line=note.line, reason=note.reason, text="") for note in source.notes]
         return ParseReport(
             lines=source.lines,
@@ -91,10 +76,7 @@ class Parse:
         )
 
     def _errors(self) -> tuple[NvfuserError, ...]:
-        return tuple(_error(text) for text in sorted(self._gather("errors"), key=lambda text: text.line))
-
-    def _gather(self, what: str) -> list[Text]:
-        return [text for reader in self._readers.values() for text in getattr(reader, what)]
+        return tuple(map(_error, self._gather.errors))
 
     def _nothing(self) -> str:
         if errors := self._errors():
@@ -123,15 +105,3 @@ def _first_failing(report: ParseReport) -> str | None:
     if report.unknown_operators:
         return f"unknown operator {next(iter(report.unknown_operators))}"
     return None
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Hold off the cyclic collector: a fusion is many small objects without cycles, which it would walk in vain."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

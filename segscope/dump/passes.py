@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from segscope.dump import statements
 from segscope.dump.scan import UnbalancedError
-from segscope.dump.values import Tensors
+from segscope.dump.values import Names
 
 BEFORE: Final = "Fusion before PreSegmenter:"
 AFTER: Final = "Fusion after pass: "
@@ -25,7 +25,7 @@ class PassLog:
         self.changes: list[dict[str, Any]] = []
         self._before: list[str] | None = None
         self._segment_sets: list[str] = []
-        self._names = _Names()
+        self._names = Names()
 
     def begin(self, name: str | None) -> MathBlock:
         """Take the fusion as it is at the beginning (None), or after the pass of that name."""
@@ -60,14 +60,6 @@ class PassLog:
         except UnbalancedError:
             record = statements.unknown(text, 0)
         return {name: record[name] for name in ("kind", "op", "outputs", "inputs", "text")}
-
-
-class _Names(Tensors):
-    """Names of tensors only: what they are is told with the segments."""
-
-    def _record(self, mention: str) -> str:
-        name = self._mentions[mention] = mention[: mention.index("_")]
-        return name
 
 
 class MathBlock:

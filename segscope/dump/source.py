@@ -88,6 +88,8 @@ def text_lines(text: str, report: SourceReport) -> Iterator[Batch]:
 def chunks(path: str | Path, report: SourceReport) -> Iterator[bytes]:
     """Yield the content of a file, or of standard input for ``-``, decompressed; see ``lines``."""
     name = str(path)
+    if "\n" in name:
+        raise SegscopeError("this is a text of several lines, not a path: use segscope.parse(text)")
     try:
         with _opened(name) as file:
             report.compression, content = decompressed(file, name)

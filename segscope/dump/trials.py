@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from segscope.dump.reasons import category
-from segscope.model import Refusal
+
+if TYPE_CHECKING:
+    from segscope.model import Refusal
 
 CONSIDERING: Final = "**Segmenter** Considering fusion:"
 UNSEGMENTED: Final = "***Runtime***: Try to schedule fusion un-segmented:"
@@ -118,6 +120,8 @@ class SegmenterLog:
 
 
 def _refusal(scheduler: str, reason: str) -> Refusal:
+    from segscope.model import Refusal
+
     return Refusal(scheduler=scheduler, reason=reason, category=category(reason))
 
 

@@ -1,12 +1,16 @@
 """Tensors and iter domains: text to records (docs/dump-format.md 1.3)."""
 
+from __future__ import annotations
+
 import re
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from segscope.dump.extents import constant
 from segscope.dump.scan import UnbalancedError, closing, split
-from segscope.model import IterDomain
+
+if TYPE_CHECKING:
+    from segscope.model import IterDomain
 
 Record = dict[str, Any]
 
@@ -86,6 +90,14 @@ class Tensors:
         return name
 
 
+class Names(Tensors):
+    """Cuts mentions down to names, for those who do not ask what the tensors are."""
+
+    def _record(self, mention: str) -> str:
+        name = self._mentions[mention] = mention[: mention.index("_")]
+        return name
+
+
 def _suffixes(text: str) -> Record:
     """Read what is printed behind a domain: positions of inlining, and the device mesh."""
     record: Record = {}
@@ -110,6 +122,8 @@ def iter_domains(text: str) -> tuple[IterDomain, ...]:
 @lru_cache(maxsize=16384)
 def iter_domain(text: str) -> IterDomain:
     """Read one iter domain, such as ``bS90{1 ex 2}`` or ``iS59{( 128 - 64 )}rf``."""
+    from segscope.model import IterDomain
+
     match = _ITER_DOMAIN.fullmatch(text)
     if match is None or (not match[5].isalnum() and closing(text, match.start(5) - 1) != match.end(5)):
         raise UnbalancedError(f"not an iter domain: {text[:80]!r}")

@@ -9,7 +9,7 @@ from segscope.model.fusion import Edge, Group, SegmentedFusion
 from segscope.model.log import PassChange, PassStatement, Refusal, SegmenterLog, Trial
 from segscope.model.tensor import IterDomain, Tensor
 from segscope.model.transforms import IdExpr, TensorTransforms
-from segscope.model.vocabulary import METADATA_KINDS, SCHEDULERS
+from segscope.vocabulary import METADATA_KINDS, SCHEDULERS
 
 __all__ = [
     "METADATA_KINDS",

@@ -9,7 +9,7 @@ from pydantic import Field
 from segscope.errors import SegscopeError
 from segscope.model.base import Model
 from segscope.model.fusion import SegmentedFusion
-from segscope.model.vocabulary import check_scheduler
+from segscope.vocabulary import check_scheduler
 
 SCHEMA_VERSION: Final = 1
 

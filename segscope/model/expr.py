@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from segscope.model.base import Model
-from segscope.model.vocabulary import METADATA_KINDS
+from segscope.vocabulary import METADATA_KINDS
 
 Constant = bool | int | str
 Attribute = Constant | tuple[Constant, ...] | tuple[tuple[Constant, ...], ...]

@@ -12,7 +12,7 @@ from segscope.model.expr import Expr
 from segscope.model.log import PassChange, SegmenterLog
 from segscope.model.tensor import Tensor
 from segscope.model.transforms import TensorTransforms
-from segscope.model.vocabulary import check_scheduler
+from segscope.vocabulary import check_scheduler, launches_kernel
 
 
 class Group(Model):
@@ -104,16 +104,8 @@ class SegmentedFusion(Model):
         return tuple(self._exprs_by_id[i] for i in group.expr_ids)
 
     def launches_kernel(self, group: Group) -> bool:
-        """Say whether the group is a kernel group.
-
-        ``no_op`` launches nothing; ``expr_eval`` hands its expressions to ATen, which launches nothing when all of
-        them are metadata operations; every other scheduler makes a kernel.
-        """
-        if group.scheduler == "no_op":
-            return False
-        if group.scheduler != "expr_eval":
-            return True
-        return any(not (e.is_scalar or e.is_metadata) for e in self.exprs_of(group))
+        """Say whether the group is a kernel group (``segscope.vocabulary.launches_kernel``)."""
+        return launches_kernel(group.scheduler, (e.kind for e in self.exprs_of(group) if not e.is_scalar))
 
     @cached_property
     def kernel_groups(self) -> tuple[Group, ...]:

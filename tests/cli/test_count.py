@@ -1,9 +1,12 @@
 """``segscope count``."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from segscope.dump import read
+from segscope.dump.tally import tally
 from tests.conftest import DUMPS, FIXTURES, Cli
 
 JULY = FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"
@@ -49,3 +52,33 @@ def test_a_dump_that_is_cut_off(cli: Cli) -> None:
         "segscope: warning: -: incomplete: line 560: "
         "the end of the input comes before the end of fusion 0: 7 of its 11 groups are there\n"
     )
+
+
+@pytest.mark.parametrize("path", [*DUMPS, *(FIXTURES / "eras").glob("*.txt")], ids=lambda path: path.stem)
+def test_counting_without_models_counts_the_same(path: Path) -> None:
+    capture = read(path)
+    assert tally(path) == [
+        [(group.scheduler, fusion.launches_kernel(group)) for group in fusion.groups] for fusion in capture.fusions
+    ]
+
+
+def test_what_is_not_whole_is_left_to_the_models(tmp_path: Path) -> None:
+    text = JULY.read_text()
+    for name, damaged in (
+        ("cut", text[: text.index("} //Segmented_Fusion")]),
+        ("lied", text.replace("\ng{0, ", "\ng{99, ")),
+        ("json", "{}"),
+    ):
+        (tmp_path / name).write_text(damaged)
+    assert [tally(tmp_path / name) for name in ("cut", "lied", "json")] == [None, None, None]
+
+
+def test_strict_makes_damage_fatal(cli: Cli, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.txt"
+    cut.write_text(JULY.read_text().partition("} //Segmented_Fusion")[0])
+    assert cli("count", cut).code == 0
+    for command in (["count"], ["show"], ["render", "-o", tmp_path / "x.dot"]):
+        done = cli(*command, cut, "--strict")
+        assert (done.code, done.out) == (2, "")
+        assert "of its 11 groups are there (--strict)" in done.err
+    assert cli("count", JULY, "--strict").out == "6\n"

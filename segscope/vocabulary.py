@@ -1,4 +1,4 @@
-"""nvFuser's words that the models and their users share."""
+"""nvFuser's words, and what they say of a group."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -39,3 +39,14 @@ METADATA_KINDS: Final = frozenset(
     {"reshape", "permute", "slice", "squeeze", "broadcast", "expand", "set", "segmenter_set"}
 )
 """Kinds of expression that move no data when nvFuser evaluates them alone: the result is a view of the input."""
+
+
+def launches_kernel(scheduler: str, kinds: Iterable[str]) -> bool:
+    """Say whether a group is a kernel group, by its scheduler and the kinds of its expressions on tensors.
+
+    ``no_op`` launches nothing; ``expr_eval`` hands its expressions to ATen, which launches nothing when all of them are
+    metadata operations; every other scheduler makes a kernel.
+    """
+    if scheduler == "expr_eval":
+        return any(kind not in METADATA_KINDS for kind in kinds)
+    return scheduler != "no_op"

@@ -1,0 +1,59 @@
+"""Batches of clean lines in, the text of fusions out; nothing here makes a model."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from segscope.dump.parts import Text
+from segscope.dump.reader import FoundFusion, StreamReader
+from segscope.dump.source import Batch
+
+
+class Gather:
+    """Keeps one reader for each stream."""
+
+    def __init__(self) -> None:
+        self._readers: dict[str, StreamReader] = {}
+
+    def fusions(self, batches: Iterable[Batch]) -> Iterator[FoundFusion]:
+        """Yield the fusions in the order in which they end."""
+        for batch in batches:
+            reader = self._readers.get(batch.stream)
+            if reader is None:
+                reader = self._readers[batch.stream] = StreamReader(batch.stream)
+            with no_collection():
+                reader.feed(batch.first_line, batch.texts)
+            yield from _taken(reader)
+        for reader in self._readers.values():
+            reader.end()
+            yield from _taken(reader)
+
+    @property
+    def errors(self) -> list[Text]:
+        """Lines in which nvFuser says that segmentation or a group failed, in the order of the source."""
+        found = (text for reader in self._readers.values() for text in reader.errors)
+        return sorted(found, key=lambda text: text.line)
+
+    @property
+    def strays(self) -> list[Text]:
+        """Ends of dumps whose beginning is not there."""
+        return [text for reader in self._readers.values() for text in reader.strays]
+
+
+def _taken(reader: StreamReader) -> list[FoundFusion]:
+    found, reader.found = reader.found, []
+    return found
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Hold off the cyclic collector: a dump is many small objects without cycles, which it would walk in vain."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
