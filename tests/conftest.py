@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from segscope.capture import toolchain
 from segscope.dump import read
 from segscope.model import Capture
+
+settings.register_profile("no time limits", deadline=None)
+settings.load_profile("no time limits")
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 DUMPS = sorted(FIXTURES.glob("*.txt")) + sorted(FIXTURES.glob("history/*.txt"))

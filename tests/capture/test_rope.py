@@ -136,9 +136,7 @@ def test_a_capture_says_where_it_came_from(need_toolchain: Callable[[str], str])
 def test_backward_is_the_second_half_of_both(need_toolchain: Callable[[str], str]) -> None:
     both = capture(need_toolchain(TODAY), "phi-2", "both", False, ())
     backward = capture(need_toolchain(TODAY), "phi-2", "backward", False, ())
-    assert both.dump is not None
-    assert backward.dump is not None
-    assert backward.dump in both.dump
+    assert len(backward.fusions) == 1
     assert without_numbers(backward.fusion) == without_numbers(both.fusions[1])
 
 

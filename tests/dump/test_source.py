@@ -204,27 +204,27 @@ PIECES = [
 noisy = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=3)), max_size=40).map(b"".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(noisy, st.integers(1, 30), st.sampled_from([5, 30, 1 << 20]))
 def test_where_chunks_end_does_not_matter(data: bytes, size: int, limit: int) -> None:
     assert read(data, size, limit) == read(data, 1 << 20, limit)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(noisy, min_size=1, max_size=3), st.sampled_from([b"[rank0]: ", b"[default0]:", b"0: ", b"12:34:56 "]))
 def test_where_chunks_end_does_not_matter_with_a_prefix_on_each_line(parts: list[bytes], prefix: bytes) -> None:
     data = b"".join(prefix + line + b"\n" for part in parts for line in part.replace(b"\r", b"").split(b"\n"))
     assert read(data, 1) == read(data, 1 << 20)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(noisy)
 def test_cleaning_is_idempotent(data: bytes) -> None:
     once = texts(data)
     assert texts("".join(f"{text}\n" for text in once).encode()) == once
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(noisy)
 def test_no_line_is_lost_or_invented(data: bytes) -> None:
     found, report = read(data)
@@ -234,7 +234,7 @@ def test_no_line_is_lost_or_invented(data: bytes) -> None:
     assert not any(character in text for _, _, text in found for character in "\n\r\0\x1b\ufeff")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.characters(codec=None), max_size=40))
 def test_a_text_gives_the_lines_of_its_bytes(text: str) -> None:
     data = text.encode(errors="surrogatepass")

@@ -80,9 +80,11 @@ def install_pins(folder: Path, spec: ToolchainSpec, say: Callable[[str], None]) 
         reason = problems[-1] if problems else f"pip ended with status {status}"
         if retrying in problems:
             reason = f"{retrying} ({reason})"
+        check = "check the network and pip's index settings"
+        if "No space left on device" in reason:
+            check = "make room, or set SEGSCOPE_HOME to another disk"
         raise ToolchainError(
-            f"cannot install toolchain {spec.name}: {reason}; check the network and pip's index settings, "
-            f"then run: segscope toolchain install {spec.name}"
+            f"cannot install toolchain {spec.name}: {reason}; {check}, then run: segscope toolchain install {spec.name}"
         )
     downloads.rmdir()
     _check_pins(spec, site_packages_of(folder, spec.python))

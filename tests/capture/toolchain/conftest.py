@@ -2,6 +2,7 @@
 
 import json
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -20,7 +21,7 @@ RUNNING_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def tiny_spec(*pins: str, size_gb: float = 0.001) -> ToolchainSpec:
-    return ToolchainSpec("tiny", RUNNING_PYTHON, "today", "one tiny package", size_gb, pins or ("tiny==1.0",))
+    return ToolchainSpec("tiny", RUNNING_PYTHON, size_gb, pins or ("tiny==1.0",))
 
 
 def _write_wheel(folder: Path, version: str) -> None:
@@ -122,4 +123,10 @@ def start_installer(spec: ToolchainSpec, root: Path) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_heed_interrupts,
     )
+
+
+def _heed_interrupts() -> None:
+    """A job in the background of a shell ignores SIGINT, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

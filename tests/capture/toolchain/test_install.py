@@ -67,7 +67,7 @@ def test_a_signal_leaves_nothing(tmp_path: Path, held_index: HeldIndex, number: 
     with start_installer(tiny_spec(), tmp_path) as process:
         assert held_index.asked.wait(60)
         process.send_signal(number)
-        _, err = process.communicate()
+        _, err = process.communicate(timeout=120)
     assert process.returncode == -number
     assert "removing what there is of it" in err
     assert not (tmp_path / "tiny").exists()
@@ -100,8 +100,8 @@ def test_two_processes_at_once_install_once(tmp_path: Path, held_index: HeldInde
             assert second.stderr is not None
             assert "waiting" in second.stderr.readline()
             held_index.answer()
-            assert first.communicate()[0] == "True\n"
-            assert second.communicate() == ("False\n", "")
+            assert first.communicate(timeout=120)[0] == "True\n"
+            assert second.communicate(timeout=120) == ("False\n", "")
 
 
 @pytest.mark.usefixtures("local_index")

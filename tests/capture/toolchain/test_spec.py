@@ -30,5 +30,5 @@ def test_every_package_is_pinned_once_and_none_is_a_cuda_library(name: str) -> N
 
 
 def test_an_unknown_name_lists_the_valid_ones() -> None:
-    with pytest.raises(ToolchainError, match=r"'nvfuser-9'; the toolchains are: nvfuser-0\.2\.36, .*, current$"):
+    with pytest.raises(ToolchainError, match=r"'nvfuser-9'; valid: nvfuser-0\.2\.36, .*, current$"):
         load().get("nvfuser-9")

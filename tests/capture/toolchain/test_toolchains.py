@@ -30,7 +30,7 @@ def test_a_missing_toolchain_says_how_to_install_it() -> None:
 @pytest.mark.parametrize("use", [toolchain.find, toolchain.ensure, toolchain.remove, toolchain.installed])
 def test_an_unknown_name_lists_the_valid_ones(use: "object") -> None:
     assert callable(use)
-    with pytest.raises(ToolchainError, match=r"no toolchain 'x'; .* nvfuser-0\.2\.8, current"):
+    with pytest.raises(ToolchainError, match=r"unknown toolchain 'x'; .* nvfuser-0\.2\.8, current"):
         use("x")
 
 
