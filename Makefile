@@ -24,14 +24,15 @@ toolchains: setup
 	$(SEGSCOPE) toolchain install $(JULY_2024) $(TODAY)
 
 demo: setup
-	@if $(SEGSCOPE) rope --no-bookend --toolchain $(JULY_2024) --toolchain $(TODAY) --out $(OUT); then :; else \
+	@$(SEGSCOPE) rope --no-bookend --toolchain $(JULY_2024) --toolchain $(TODAY) --out $(OUT) || { \
+	  test $$? -eq 2 || exit 1; \
 	  echo "make demo: nvFuser cannot run here (see above): the same from what it printed elsewhere, in fixtures/demo"; \
 	  for name in $(JULY_2024) $(TODAY); do \
 	    mkdir -p $(OUT)/$$name && cp fixtures/demo/$$name/* $(OUT)/$$name/ && \
-	    $(SEGSCOPE) render $(OUT)/$$name/capture.json -o $(OUT)/$$name/segments.svg; \
+	    $(SEGSCOPE) render $(OUT)/$$name/capture.json -o $(OUT)/$$name/segments.svg || exit 1; \
 	  done; \
 	  $(SEGSCOPE) show $(OUT)/$(JULY_2024)/capture.json $(OUT)/$(TODAY)/capture.json; \
-	fi
+	}
 
 check: setup
 	$(BIN)/ruff check .

@@ -22,7 +22,7 @@ def parse(text: str, source: str = "text", *, strict: bool = False) -> Capture:
     Raises NoDumpError where there is none, and, if ``strict``, SegscopeError for anything that could not be read.
     Otherwise a dump that is cut off or damaged gives what is there, with ``complete`` False.
     """
-    from segscope.dump.parse import Parse
+    from segscope.dump.parsing import Parse
 
     report = SourceReport()
     return Parse(source, report).capture(text_lines(text, report), strict)
@@ -33,7 +33,7 @@ def read(path: str | Path, *, strict: bool = False) -> Capture:
 
     Raises SegscopeError where the file cannot be read, and what ``parse`` raises.
     """
-    from segscope.dump.parse import Parse
+    from segscope.dump.parsing import Parse
 
     report = SourceReport()
     content = chunks(path, report)
@@ -49,7 +49,7 @@ def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
 
     Raises what ``read`` raises, NoDumpError at the end.
     """
-    from segscope.dump.parse import Parse
+    from segscope.dump.parsing import Parse
 
     report = SourceReport()
     return Parse(str(path), report).fusions(batches(chunks(path, report), report))

@@ -454,7 +454,7 @@ def generated(draw: Draw, eras: Sequence[str] = NAMES, max_groups: int = 4) -> G
     producer: dict[str, int] = {}
     count = draw(st.integers(1, max_groups))
     ids = draw(st.permutations(range(count)))
-    empty = draw(st.integers(0, 3 * count))  # the group of this number, if any, has no expressions
+    empty = draw(st.integers(1, 3 * count))  # the group of this number, if any, has no expressions
     for index in range(count):
         taken = draw(st.lists(st.sampled_from([*inputs, *producer]), min_size=1, max_size=3, unique=True))
         exprs = []
