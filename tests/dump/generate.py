@@ -363,14 +363,6 @@ def _index_select(b: Builder, tensors: list[str], scalars: list[str]) -> Expr:
     return b.expr("index_select", op, [out], [table, at], {"dim": dim}, text)
 
 
-def _welford(b: Builder, tensors: list[str], scalars: list[str]) -> Expr:
-    outs, source = [b.tensor() for _ in range(3)], b.pick(tensors)
-    lines = ",\n".join(f"«{out}»({role})" for out, role in zip(outs, ("Avg", "Var", "Count"), strict=True))
-    text = f"{lines}\n = Welford ( «{source}»(Avg), \n  allreduce = false )"
-    attributes = {"avg": outs[0], "var": outs[1], "count": outs[2], "allreduce": False}
-    return b.expr("welford", "Welford", outs, [source], attributes, text)
-
-
 def _linear(b: Builder, tensors: list[str], scalars: list[str]) -> Expr:
     out, sources = b.tensor(), [b.pick(tensors) for _ in range(2)]
     text = f"«{out}»\n   = linear(«{sources[0]}»,\n            «{sources[1]}»  )"
@@ -431,7 +423,6 @@ _MAKERS: list[tuple[int, Maker]] = [
     (0, _reduction),
     (0, _full),
     (0, _index_select),
-    (0, _welford),
     (3, _linear),
     (0, _unknown),
     (2, _metadata),
@@ -516,7 +507,9 @@ def _finished(b: Builder, inputs: list[str], groups: list[Group], edges: list[Ed
     tensors = {name: tensor for name, tensor in b.tensors.items() if name in mentioned}
     transforms, printed = _transforms(b, tensors) if b.era == 10 else ((), "")
     around = _around(b, whole_inputs, outputs, [exprs[number].text for number in order], printed)
-    known = {n: t if b.era >= 6 or n in with_dtype else t.model_copy(update={"dtype": None}) for n, t in tensors.items()}
+    known = {
+        n: t if b.era >= 6 or n in with_dtype else t.model_copy(update={"dtype": None}) for n, t in tensors.items()
+    }
     ordered = _known_casts([exprs[number] for number in order], known)
     fusion = SegmentedFusion(
         index=0,
@@ -569,12 +562,12 @@ def _transforms(b: Builder, tensors: dict[str, Tensor]) -> tuple[tuple[TensorTra
             source = IterDomain(iter_type="i", parallel_type="S", number=9000 + loop[0].number, extent="12", size=12)
             op, attributes, text = b.pick(
                 [
-                    ("Resize", {"left": -2, "right": "i3"}, f"Resize: {dim_text(source)} by -2 and i3 -> {{}}"),
-                    ("Split", {"factor": 4}, f"Split: {dim_text(source)} by factor 4 -> {{}}"),
+                    ("Resize", {"left": -2, "right": "i3"}, f"Resize: {dim_text(source)} by -2 and i3 -> "),
+                    ("Split", {"factor": 4}, f"Split: {dim_text(source)} by factor 4 -> "),
                 ]
             )
             made = loop[:1] if op == "Resize" else loop[:2]
-            text = text.format(", ".join(map(dim_text, made)))
+            text += ", ".join(map(dim_text, made))
             root_dims = [source, *loop[len(made) :]]
             root = tuple(dim.number for dim in root_dims)
             lines += [f"  root domain: ({', '.join(map(dim_text, root_dims))})", f"    {text}"]
@@ -622,40 +615,3 @@ def _around(b: Builder, inputs: list[str], outputs: list[str], statements: list[
         + "} // {Re-written complete fusion}\n"
         + ("\n" if b.era == 10 else "")
     )
-
-
-# --- long ones, without choices ------------------------------------------------------------------------------------
-
-
-def chain(groups: int) -> Generated:
-    """A fusion of today whose every group reads the one before."""
-    tensors = [
-        Tensor(name=f"T{n}", memory="g", dtype="float", domain=(_number_dim(n),)) for n in range(groups + 1)
-    ]
-    says = [mention(tensor, 10) for tensor in tensors]
-    exprs = [
-        Expr(
-            id=n, kind="unary", op="sin", outputs=(f"T{n}",), inputs=(f"T{n - 1}",), attributes={},
-            text=f"{says[n]}\n   = sin({says[n - 1]});",
-        )
-        for n in range(1, groups + 1)
-    ]  # fmt: skip
-    fusion = SegmentedFusion(
-        index=0,
-        era="E7",
-        inputs=(),
-        outputs=(),
-        groups=tuple(
-            Group(index=n, id=n, scheduler="pointwise", inputs=(f"T{n}",), outputs=(f"T{n + 1}",), expr_ids=(n + 1,))
-            for n in range(groups)
-        ),
-        edges=tuple(Edge(source=n, target=n + 1, value=f"T{n + 1}") for n in range(groups - 1)),
-        exprs=tuple(exprs),
-        tensors={tensor.name: tensor for tensor in tensors},
-        first_line=1,
-    )
-    return Generated(fusion, "")
-
-
-def _number_dim(number: int) -> IterDomain:
-    return IterDomain(iter_type="i", parallel_type="S", number=number, extent="8", size=8)

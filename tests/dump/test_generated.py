@@ -10,11 +10,11 @@ from segscope.dump import parse
 from segscope.dump.write import segments_text
 from segscope.errors import SegscopeError
 from segscope.model import Capture
-from tests.dump.generate import NAMES, Generated, chain, generated
+from tests.dump.generate import NAMES, Generated, generated
 from tests.dump.test_linear import steps
 
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-single = settings(few, max_examples=25)
+few = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+single = settings(few, max_examples=50)
 
 NOISE = [
     "============================= test session starts ==============================",
@@ -28,7 +28,7 @@ NOISE = [
     "Fusion before PreSegmenter:",
     "Segment the fusion (Original Fusion Un-modified): ",
     "Segmented_Fusion Dump: -- Re-written complete fusion:{\nInputs:\n  T0_g_float[iS0{2}]",
-    "***Runtime***: Try to schedule fusion un-segmented:",
+    "***Runtime***: Try to schedule fus",
     "} // %kernel_math ",
     "g{",
     "}",
@@ -86,7 +86,7 @@ def test_fusions_in_noise_keep_their_order_and_their_counts(data: st.DataObject)
         assert capture.count(scheduler) == sum(one.fusion.count(scheduler) for one in made)
 
 
-@settings(few, max_examples=150)
+@settings(few, max_examples=300)
 @given(st.data())
 def test_a_mutated_dump_raises_nothing_else_and_has_no_more_groups(data: st.DataObject) -> None:
     made = data.draw(st.lists(generated(max_groups=2), min_size=1, max_size=2))
@@ -124,10 +124,3 @@ def test_a_mutated_dump_raises_nothing_else_and_has_no_more_groups(data: st.Data
 def test_twice_the_dumps_take_at_most_twice_the_steps(made: Generated) -> None:
     parse(made.text)  # what is compiled once is not counted
     assert steps(parse, made.text * 4) <= 2 * steps(parse, made.text * 2) + 50
-
-
-def test_twice_the_groups_take_at_most_twice_the_steps() -> None:
-    text, twice = chain(50).text, chain(100).text
-    assert parse(twice).fusion == chain(100).fusion
-    per_character = steps(parse, text) / len(text)
-    assert steps(parse, twice) <= 1.1 * per_character * len(twice)
