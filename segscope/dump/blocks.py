@@ -10,11 +10,13 @@ from typing import Final
 from segscope.dump.foreign import foreign
 from segscope.dump.parts import Text
 from segscope.dump.scan import depth_after
+from segscope.errors import SegscopeError
 
 REWRITTEN: Final = "Segmented_Fusion Dump: -- Re-written complete fusion:{"
 REWRITTEN_END: Final = "} // {Re-written complete fusion}"
 SEGMENTS: Final = "Segmented_Fusion Dump: -- fusion segments:"
 SEGMENTS_END: Final = "} //Segmented_Fusion"
+MOST_GROUPS: Final = 100_000
 _TRANSFORMS: Final = "TransformPrinter :"
 _MATH_ENDS: Final = ("} // %kernel_math", "} // %kernel")
 _STATEMENT: Final = frozenset(" idb")
@@ -163,6 +165,8 @@ class SegmentsBlock:
     def _between(self, text: str, line: int) -> None:
         """Take a line that is not of the lists: a group block begins, or it is none of ours."""
         if match := _GROUP.fullmatch(text):
+            if len(self.groups) == MOST_GROUPS:
+                raise SegscopeError(f"line {line}: more than {MOST_GROUPS} groups in one fusion are not read")
             self.groups.append(GroupBlock((match.group(1) or "none").replace("-", "_")))
             self._values = None
             self._state = self._group_values

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from segscope.dump.parts import Text
 from segscope.dump.reader import FoundFusion, StreamReader
 from segscope.dump.source import Batch
+from segscope.errors import SegscopeError
+
+MOST_STREAMS = 10_000
 
 
 class Gather:
@@ -22,6 +25,8 @@ class Gather:
         for batch in batches:
             reader = self._readers.get(batch.stream)
             if reader is None:
+                if len(self._readers) == MOST_STREAMS:
+                    raise SegscopeError(f"line {batch.first_line}: more than {MOST_STREAMS} ranks are not read")
                 reader = self._readers[batch.stream] = StreamReader(batch.stream)
             with no_collection():
                 reader.feed(batch.first_line, batch.texts)

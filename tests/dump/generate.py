@@ -307,7 +307,10 @@ def _flagged(op: str) -> Maker:
 
 
 def _expand(b: Builder, tensors: list[str], scalars: list[str]) -> Expr:
-    out, source = b.tensor(), b.pick(tensors)
+    here = [name for name in tensors if b.tensors[name].mesh is None]
+    if not here:
+        return _unary(b, tensors, scalars)
+    out, source = b.tensor(), b.pick(here)
     if b.era >= 8:
         return b.expr("expand", "expand", [out], [source], {}, f"«{out}» = expand( «{source}» )")
     sizes = [b.index(scalars) for _ in range(b.draw(st.integers(0, 3)))]

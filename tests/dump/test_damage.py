@@ -217,3 +217,21 @@ def test_json_is_read_as_it_was_written(tmp_path: Path) -> None:
     capture = parse(TODAY, "x")
     path.write_text(capture.model_dump_json(indent=1))
     assert read(path) == capture
+
+
+def test_limits_are_clear_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("segscope.dump.blocks.MOST_GROUPS", 5)
+    with pytest.raises(SegscopeError, match=r"^line \d+: more than 5 groups in one fusion are not read$"):
+        parse(TODAY)
+    monkeypatch.setattr("segscope.dump.gather.MOST_STREAMS", 3)
+    with pytest.raises(SegscopeError, match=r"^line 4: more than 3 ranks are not read$"):
+        parse("".join(f"[rank{n}]: hello\n" for n in range(9)))
+
+
+def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    with path.open("w") as file:
+        file.write("x" * (9 << 20) + "\n" + TODAY)
+    capture = read(path)
+    assert [(place.line, place.reason) for place in capture.report.damage] == [(1, "line cut after 4194304 bytes")]
+    assert capture.fusion.groups == parse(TODAY).fusion.groups
