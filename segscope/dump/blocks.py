@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from segscope.dump.foreign import foreign
+from segscope.dump.foreign import foreign, heading
 from segscope.dump.parts import Text
 from segscope.dump.scan import depth_after
 from segscope.errors import SegscopeError
@@ -24,21 +24,35 @@ _STATEMENT: Final = frozenset(" idb")
 
 _ID = re.compile(r"\((\d{1,18})\)")
 _GROUP = re.compile(r"g\{(?:\(([\w-]+)\))?")
+_STATEMENT_BEGIN = re.compile(
+    r"\(? ?T\d+_|(?:ptr|var|f4x2_|[idfbcas])\d+ ="
+    r"|Grouped\w+\(|(?:P2P)?Communication |CollectivePermute |Dispatch |Combine "
+)
 _NUMBER = re.compile(r"\d+")
 _GROUP_ID = re.compile(r"group id: *(\d{1,18})")
 _REFERENCE = re.compile(r"[\w-]+\{(?:\d{1,18}(?:, \d{1,18})*)?\}(?: \(merged\))?")
+
+
+def _begins_a_dump(text: str) -> bool:
+    return text.endswith((SEGMENTS, REWRITTEN)) and heading(text) in (SEGMENTS, REWRITTEN)
 
 
 @dataclass
 class GroupBlock:
     """One ``g{(scheduler) ... }`` block, as text."""
 
-    scheduler: str
+    word: str
+    """The scheduler as printed."""
     id: int | None = None
     inputs: list[Text] = field(default_factory=list)
     outputs: list[Text] = field(default_factory=list)
     statements: list[tuple[Text, int]] = field(default_factory=list)
     """Each statement with its expression id."""
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler in today's spelling."""
+        return self.word.replace("-", "_")
 
 
 class RewrittenBlock:
@@ -68,7 +82,7 @@ class RewrittenBlock:
             if text == REWRITTEN_END:
                 self.done = True
                 return position + 1
-            if text in (SEGMENTS, REWRITTEN):
+            if _begins_a_dump(text):
                 self.done = True
                 return position
             if text == "Inputs:":
@@ -100,11 +114,14 @@ class SegmentsBlock:
         self.groups: list[GroupBlock] = []
         self.cut_off: Text | None = None
         """Where and what the source has instead of the end of this fusion; None where it has the end."""
+        self.interrupted: Text | None = None
+        """Where another dump began in the whole fusion that stood before these segments."""
         self.unusable: list[Text] = []
         """Lines that are none of the things that can stand there."""
         self.foreign: list[str] = []
         """The kinds of the lines of other programs that stand in between."""
         self._state: Callable[[str, int], None] = self._groups
+        self._raw = ""
         self._statement: list[str] = []
         self._statement_line = 0
         self._values: list[Text] | None = None
@@ -112,14 +129,12 @@ class SegmentsBlock:
     def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
         """Take lines of the block."""
         for position in range(at, len(texts)):
-            text = texts[position].rstrip()
-            if text[:1] not in "}S":
-                self._state(text, first_line + position)
-                continue
+            self._raw = texts[position]
+            text = self._raw.rstrip()
             if text == SEGMENTS_END:
                 self.done = True
                 return position + 1
-            if text in (SEGMENTS, REWRITTEN):
+            if _begins_a_dump(text):
                 self.done = True
                 self.cut_off = Text("the beginning of another dump", first_line + position)
                 return position
@@ -153,8 +168,9 @@ class SegmentsBlock:
 
     def _rest_of_edge(self, text: str, line: int) -> None:
         if not text.startswith((" -> ", "(")):
-            self._state = self._edges
-            self._edges(text, line)
+            if not self._is_foreign(text):
+                self._state = self._edges
+                self._edges(text, line)
             return
         edge = self.edges[-1]
         whole = edge.text + text
@@ -167,7 +183,7 @@ class SegmentsBlock:
         if match := _GROUP.fullmatch(text):
             if len(self.groups) == MOST_GROUPS:
                 raise SegscopeError(f"line {line}: more than {MOST_GROUPS} groups in one fusion are not read")
-            self.groups.append(GroupBlock((match.group(1) or "none").replace("-", "_")))
+            self.groups.append(GroupBlock(match.group(1) or "none"))
             self._values = None
             self._state = self._group_values
         else:
@@ -195,17 +211,21 @@ class SegmentsBlock:
     def _statements(self, text: str, line: int) -> None:
         statement = self._statement
         if text[:1] == " " and statement:
-            statement.append(text)
+            statement.append(self._raw)
         elif text[:1] == "(" and (match := _ID.fullmatch(text)):
             begin = Text("\n".join(statement), self._statement_line)
             self.groups[-1].statements.append((begin, int(match.group(1))))
             self._statement = []
         elif text == "}" and not statement:
             self._state = self._details
-        elif (text or statement) and not self._is_foreign(text):
-            if not statement:
-                self._statement_line = line
-            statement.append(text)
+        elif statement and statement[-1].rstrip().endswith(","):  # another output
+            statement.append(self._raw)
+        elif _STATEMENT_BEGIN.match(text):
+            self.unusable += [Text(lost, self._statement_line) for lost in statement[:1]]
+            self._statement = [self._raw]
+            self._statement_line = line
+        elif text:
+            self._stray(text, line)
 
     def _is_foreign(self, text: str) -> bool:
         if text[:1] in " Ti" or not (kind := foreign(text)):

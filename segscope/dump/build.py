@@ -29,6 +29,10 @@ class FusionBuilder:
         self._tensors = Tensors()
         self._scalars: dict[str, str] = {}
         self._exprs: dict[int, dict[str, Any]] = {}
+        self._positions: dict[str, list[int]] = {}
+        for position, line in enumerate(self._blocks.group_lines[: len(self._blocks.groups)]):
+            self._positions.setdefault(line.text, []).append(position)
+        self._edges: set[tuple[int, int, str]] = set()
         self.damage = [damage("not a line of a dump", text) for text in self._blocks.unusable]
 
     def build(self) -> SegmentedFusion:
@@ -41,9 +45,13 @@ class FusionBuilder:
         domains = self._transforms()
         for name, mention in self._tensors.conflicts.items():
             self._note(f"{name} is printed in two ways", Text(mention, blocks.first_line))
+        if blocks.interrupted:
+            self._note("another dump begins within the whole fusion that was to come before", blocks.interrupted)
         if blocks.cut_off:
             there = f"{len(groups)} of its {len(blocks.group_lines)} groups are there"
             self._note(f"{blocks.cut_off.text} comes before the end of fusion {self._index}: {there}", blocks.cut_off)
+        elif not groups:
+            self._note("a fusion without groups", Text("", blocks.first_line))
         elif len(groups) < len(blocks.group_lines):
             self._note("a line under groups: without a group block", blocks.group_lines[len(groups)])
         return SegmentedFusion.model_validate(
@@ -132,23 +140,23 @@ class FusionBuilder:
             self._note(f"not an edge ({error})", edge)
             return None
         target, value = rest[: brace + 1], rest[brace + 1 :].removeprefix(" (merged)").strip("()")
-        found_source = self._find(source, groups, "outputs", value)
-        found_target = self._find(target, groups, "inputs", value)
-        if found_source is None or found_target is None:
-            if not self._blocks.cut_off:
-                self._note("an edge whose groups are not there", edge)
-            return None
-        return {"source": found_source, "target": found_target, "value": value}
+        pairs = (
+            (found_source, found_target)
+            for found_source in self._named(source, groups, "outputs", value)
+            for found_target in self._named(target, groups, "inputs", value)
+        )
+        for found_source, found_target in pairs:
+            if (found_source, found_target, value) not in self._edges:
+                self._edges.add((found_source, found_target, value))
+                return {"source": found_source, "target": found_target, "value": value}
+        if not self._blocks.cut_off:
+            self._note("an edge whose groups are not there", edge)
+        return None
 
-    def _find(self, reference: str, groups: list[dict[str, Any]], side: str, value: str) -> int | None:
-        """Find the group that an edge names by its text; where several share it, the one with the value."""
-        named = [
-            position
-            for position, line in enumerate(self._blocks.group_lines[: len(groups)])
-            if line.text == reference.strip()
-        ]
-        holding = [position for position in named if value in groups[position][side]]
-        return next(iter(holding or named), None)
+    def _named(self, reference: str, groups: list[dict[str, Any]], side: str, value: str) -> list[int]:
+        """Return the groups that an edge can mean by its text; where several share it, those with the value."""
+        named = self._positions.get(reference.strip(), [])
+        return [position for position in named if value in groups[position][side]] or named[:1]
 
     def _transforms(self) -> list[dict[str, Any]]:
         lines = self._blocks.rewritten.transforms

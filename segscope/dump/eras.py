@@ -24,7 +24,6 @@ ERAS: Final = {
 
 _DTYPE_IN_NAME = re.compile(r"T\d+_(?:sym|[glst])_[^\[]+\[")
 _INNER_BLANKS = re.compile(r"T\d+_(?:sym|[glst])_[^\[]+\[ ")
-_EXPAND = re.compile(r"= expand\( T\d+_[^{]*\[.*\] \)$")
 
 
 def detect(blocks: SegmentsBlock) -> str:
@@ -39,13 +38,26 @@ def detect(blocks: SegmentsBlock) -> str:
         return "E4"
     if blocks.rewritten.names_its_end:
         return "E3"
-    if any("= Set" in text and "cache_op=" in text for text in statements):
+    sets = [text for text in statements if "= Set( " in text or "= Set.Permute( " in text]
+    if any("cache_op=" in text for text in sets):
         return "E2"
-    if any("= Set" in text or "= SegmenterSet" in text for text in statements):
+    if sets or (any("= SegmenterSet" in text for text in statements) and _is_of_2023(blocks, values)):
         return "E1"
-    if any(re.search(r"= T\d+_\w\[[^\n]*\];$|= transpose\(", text) for text in statements):
+    if any(_is_bare_set(text) for text in statements) or _is_of_2023(blocks, values):
         return "E0"
     return "E2"
+
+
+def _is_bare_set(text: str) -> bool:
+    operation = text.partition(" = ")[2]
+    return operation.startswith("transpose( ") or (operation.startswith("T") and operation.endswith("];"))
+
+
+def _is_of_2023(blocks: SegmentsBlock, values: list[str]) -> bool:
+    """Say whether a scheduler or a zero-dimensional tensor is spelled as until autumn 2023."""
+    return any(group.word in ("no-op", "persistent") for group in blocks.groups) or any(
+        "[ 0 ]" in value for value in values
+    )
 
 
 def _with_dtype_in_name(blocks: SegmentsBlock, values: list[str], statements: list[str]) -> str:
@@ -55,6 +67,6 @@ def _with_dtype_in_name(blocks: SegmentsBlock, values: list[str], statements: li
         return "E10"
     if any("= reshape( " in text for text in statements):
         return "E9"
-    if any("= __to_" in text or _EXPAND.search(text) for text in statements):
+    if any("= __to_" in text or ("= expand( " in text and not text.endswith("} )")) for text in statements):
         return "E8"
     return "E7"

@@ -39,6 +39,7 @@ class StreamReader:
         """Ends of dumps whose beginning is not there."""
         self._part: Part | None = None
         self._rewritten: RewrittenBlock | None = None
+        self._interrupted: Text | None = None
         self._log = SegmenterLog()
         self._passes = PassLog()
         self._last_line = 0
@@ -96,11 +97,16 @@ class StreamReader:
         return self._log
 
     def _begin_rewritten(self, line: int) -> Part:
+        if self._rewritten is not None:
+            self._interrupted = Text(REWRITTEN, line)
         self._rewritten = RewrittenBlock()
         return self._rewritten
 
     def _begin_segments(self, line: int) -> Part:
-        block, self._rewritten = SegmentsBlock(line, self._rewritten), None
+        block = SegmentsBlock(line, self._rewritten)
+        if self._rewritten is None:
+            block.interrupted, self._interrupted = self._interrupted, None
+        self._rewritten = None
         return block
 
     def _stray_end(self, line: int) -> None:

@@ -45,7 +45,13 @@ def tally(path: str | Path) -> list[list[GroupTally]] | None:
 
 
 def _is_whole(blocks: SegmentsBlock) -> bool:
-    if blocks.cut_off or blocks.unusable or len(blocks.groups) != len(blocks.group_lines):
+    if (
+        blocks.cut_off
+        or blocks.interrupted
+        or blocks.unusable
+        or not blocks.groups
+        or len(blocks.groups) != len(blocks.group_lines)
+    ):
         return False
     listed = (blocks.listed_ids(position) for position in range(len(blocks.groups)))
     return all(

@@ -68,7 +68,7 @@ class SegmentedFusion(Model):
     tensors: dict[str, Tensor]
     """Every tensor by name, in order of first appearance."""
     scalars: dict[str, str] = Field(default_factory=dict)
-    """The dtype of every scalar that a group lists among its inputs or outputs."""
+    """The dtype of every scalar that a list of inputs or outputs gives."""
     transforms: tuple[TensorTransforms, ...] = ()
     """How the domains of the tensors came to be; printed with the segments since February 2026."""
     log: SegmenterLog | None = None

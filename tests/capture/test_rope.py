@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import pytest
 
+import segscope
 from segscope.capture.rope import CONFIGS, capture_rope
 from segscope.dump import parse
 from segscope.model import Capture, SegmentedFusion
@@ -114,6 +115,7 @@ def test_a_crash_after_the_dump_still_gives_a_capture(need_toolchain: Callable[[
     end = made.provenance.end
     assert (end.outcome, end.signal, end.exit_code) == ("crashed", "SIGFPE", None)
     assert made.provenance.versions == {
+        "segscope": segscope.__version__,
         "python": made.provenance.versions["python"],
         "torch": "2.4.0+cu121",
         "nvfuser": "0.2.8.dev20240723",

@@ -10,7 +10,7 @@ from segscope.dump import parse
 from segscope.dump.write import segments_text
 from segscope.errors import SegscopeError
 from segscope.model import Capture
-from tests.dump.generate import NAMES, Generated, generated
+from tests.dump.generate import NAMES, Generated, chain, generated
 from tests.dump.test_linear import steps
 
 few = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -124,3 +124,10 @@ def test_a_mutated_dump_raises_nothing_else_and_has_no_more_groups(data: st.Data
 def test_twice_the_dumps_take_at_most_twice_the_steps(made: Generated) -> None:
     parse(made.text)  # what is compiled once is not counted
     assert steps(parse, made.text * 4) <= 2 * steps(parse, made.text * 2) + 50
+
+
+def test_twice_the_groups_take_at_most_twice_the_steps() -> None:
+    text, twice = chain(50).text, chain(100).text
+    assert parse(twice).fusion == chain(100).fusion
+    per_character = steps(parse, text) / len(text)
+    assert steps(parse, twice) <= 1.1 * per_character * len(twice)

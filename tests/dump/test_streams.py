@@ -324,3 +324,55 @@ def test_a_rank_in_an_open_line_is_found() -> None:
     assert capture.complete
     found = {fusion.stream: clean(fusion) for fusion in capture.fusions}
     assert found == {"rank0": fusions(TODAY)[0], "rank1": fusions(JULY)[0]}
+
+
+# 3: interleaved re-written blocks: fusions lose or mix inputs, outputs, era, transforms and yet are complete
+def test_a_dump_inside_the_rewritten_part_of_another_is_reported() -> None:
+    outer, inner = dump_lines(TODAY), dump_lines(LLAMA3)
+    capture = parse("\n".join(outer[:5] + inner + outer[5:]))
+    assert [fusion.complete for fusion in capture.fusions] == [True, False]
+
+
+def test_segments_behind_two_rewritten_parts_are_reported() -> None:
+    outer, inner = dump_lines(TODAY), dump_lines(LLAMA3)
+    at = outer.index(SEGMENTS)
+    assert not parse("\n".join(outer[:at] + inner + outer[at:])).complete
+
+
+# 4: a line that is none of nvFuser's, before or within a statement
+@pytest.mark.parametrize("line", ["watch out!", "g{1, 2, 3}", "T999_g_float[iS999{8}]"])
+@pytest.mark.parametrize("behind", [0, 2])
+def test_a_stray_line_at_a_statement_is_reported(line: str, behind: int) -> None:
+    lines = dump_lines(TODAY)
+    at = next(n for n in inside(lines) if lines[n].startswith("T") and lines[n - 1].startswith("(")) + behind
+    capture = parse("\n".join([*lines[:at], line, *lines[at:]]))
+    assert not capture.complete
+
+
+# 5: a heading and an end
+def test_segments_without_groups_are_not_complete() -> None:
+    assert not parse(f"{SEGMENTS}\n{END}\n").complete
+
+
+# 6: a heading behind an open line, while another part is open
+def test_a_heading_behind_an_open_line_ends_a_dump_that_is_cut_off() -> None:
+    lines = dump_lines(TODAY)
+    glued = ["tests/test_rope.py ." + line if "Segmented_Fusion Dump" in line else line for line in dump_lines(LLAMA3)]
+    capture = parse("\n".join([*lines[: lines.index("group id: 3")], *glued]))
+    assert [fusion.complete for fusion in capture.fusions] == [False, True]
+
+
+def test_segments_behind_an_open_line_end_an_open_rewritten_part() -> None:
+    lines = dump_lines(TODAY)
+    at = lines.index("} // {Re-written complete fusion}")
+    assert len(parse("\n".join([*lines[:at], "x.py ." + SEGMENTS, *lines[lines.index(SEGMENTS) + 1 :]])).fusions) == 1
+
+
+# 7: pytest's line within an edge of three lines (E0 to E4)
+def test_a_line_of_pytest_within_an_edge_of_three_lines() -> None:
+    lines = JULY.read_text().split("\n")
+    at = next(n for n in inside(lines) if lines[n].startswith(" -> "))
+    for place in (at, at + 1):
+        capture = parse("\n".join([*lines[:place], PYTEST[0], *lines[place:]]))
+        assert capture.report.damage == ()
+        assert capture.report.foreign == {"pytest": 1}
