@@ -17,6 +17,7 @@ REWRITTEN_END: Final = "} // {Re-written complete fusion}"
 SEGMENTS: Final = "Segmented_Fusion Dump: -- fusion segments:"
 SEGMENTS_END: Final = "} //Segmented_Fusion"
 MOST_GROUPS: Final = 100_000
+_HEADING_ENDS: Final = (":", "{")
 _TRANSFORMS: Final = "TransformPrinter :"
 _MATH_ENDS: Final = ("} // %kernel_math", "} // %kernel")
 _STATEMENT: Final = frozenset(" idb")
@@ -82,7 +83,7 @@ class RewrittenBlock:
             if text == REWRITTEN_END:
                 self.done = True
                 return position + 1
-            if _begins_a_dump(text):
+            if text.endswith(_HEADING_ENDS) and _begins_a_dump(text):
                 self.done = True
                 return position
             if text == "Inputs:":
@@ -129,12 +130,15 @@ class SegmentsBlock:
     def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
         """Take lines of the block."""
         for position in range(at, len(texts)):
-            self._raw = texts[position]
-            text = self._raw.rstrip()
+            raw = texts[position]
+            if raw[:1] == " " and self._statement:  # the further lines of a statement
+                self._statement.append(raw)
+                continue
+            self._raw, text = raw, raw.rstrip()
             if text == SEGMENTS_END:
                 self.done = True
                 return position + 1
-            if _begins_a_dump(text):
+            if text.endswith(_HEADING_ENDS) and _begins_a_dump(text):
                 self.done = True
                 self.cut_off = Text("the beginning of another dump", first_line + position)
                 return position
@@ -210,9 +214,7 @@ class SegmentsBlock:
 
     def _statements(self, text: str, line: int) -> None:
         statement = self._statement
-        if text[:1] == " " and statement:
-            statement.append(self._raw)
-        elif text[:1] == "(" and (match := _ID.fullmatch(text)):
+        if text[:1] == "(" and (match := _ID.fullmatch(text)):
             begin = Text("\n".join(statement), self._statement_line)
             self.groups[-1].statements.append((begin, int(match.group(1))))
             self._statement = []
