@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from segscope.capture.configs import CONFIGS as ROPE_CONFIGS
     from segscope.capture.rope import capture_rope
+    from segscope.checks import Finding, check
     from segscope.dump import parse, read
     from segscope.errors import CaptureError, DeviceError, NoDumpError, RenderError, SegscopeError, ToolchainError
     from segscope.model import Capture, Edge, Expr, Group, IterDomain, Provenance, SegmentedFusion, Tensor
@@ -30,6 +31,7 @@ __all__ = [
     "DeviceError",
     "Edge",
     "Expr",
+    "Finding",
     "Group",
     "IterDomain",
     "NoDumpError",
@@ -40,14 +42,17 @@ __all__ = [
     "Tensor",
     "ToolchainError",
     "capture_rope",
+    "check",
     "draw",
     "parse",
     "read",
 ]
 
 _HOMES = {
+    "Finding": ("segscope.checks", "Finding"),
     "ROPE_CONFIGS": ("segscope.capture.configs", "CONFIGS"),
     "capture_rope": ("segscope.capture.rope", "capture_rope"),
+    "check": ("segscope.checks", "check"),
     "draw": ("segscope.render", "draw"),
     "parse": ("segscope.dump", "parse"),
     "read": ("segscope.dump", "read"),

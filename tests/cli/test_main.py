@@ -38,7 +38,7 @@ atexit.register(lambda: print("LOADED", *[name for name in {HEAVY!r} if name in 
 def test_help_lists_the_commands(cli: Cli) -> None:
     done = cli("--help")
     assert done.code == 0
-    for name in ("rope", "count", "show", "render", "toolchain"):
+    for name in ("rope", "count", "show", "check", "render", "toolchain"):
         assert f"\n  {name} " in done.out
 
 
@@ -50,7 +50,7 @@ def test_version(cli: Cli) -> None:
     ("arguments", "says"),
     [
         (["cuont", "x"], "No such command 'cuont'"),
-        (["cuont", "x"], "valid: rope, count, show, render, toolchain"),
+        (["cuont", "x"], "valid: rope, count, show, check, render, toolchain"),
         (["count", "--bogus", "x"], "no such option --bogus; valid: --fusion, --help, --scheduler"),
         (["count"], "Missing argument 'FILE'"),
         (["count", "x", "--fusion", "two"], "'two' is not a valid integer"),

@@ -1,0 +1,11 @@
+"""Rules about segmented fusions, one a file.
+
+A package adds its own by naming a subclass of ``Check`` in the entry point group ``segscope.checks``.
+"""
+
+from segscope.checks.base import Check
+from segscope.checks.finding import Finding, Severity
+from segscope.checks.registry import checks, choose
+from segscope.checks.run import check
+
+__all__ = ["Check", "Finding", "Severity", "check", "checks", "choose"]

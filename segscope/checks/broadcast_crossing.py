@@ -1,0 +1,68 @@
+"""``broadcast-crossing``: a tensor that its reader could make itself, from what is in memory anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from segscope.checks.base import Check
+from segscope.checks.facts import Facts, listed
+from segscope.checks.finding import Finding, Severity
+from segscope.checks.resize_boundary import memory_readers
+from segscope.model import Expr, SegmentedFusion
+
+
+class BroadcastCrossing(Check):
+    """Metadata operations move no data, so a kernel that does nothing else to its input need not hand it on."""
+
+    name: ClassVar[str] = "broadcast-crossing"
+    severity: ClassVar[Severity] = "warning"
+    summary: ClassVar[str] = "a kernel hands on a mere broadcast, expand or other view of its input"
+
+    def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
+        """Yield one finding for each cut after a kernel group; ``bytes`` are those of the tensors in memory."""
+        facts = Facts(fusion)
+        kernels = {group.index for group in fusion.kernel_groups}
+        for (source, target), values in facts.cuts().items():
+            if source not in kernels:
+                continue
+            chains = {value: chain for value in values if (chain := _view_of_input(facts, source, target, value))}
+            if not chains:
+                continue
+            roots = list(dict.fromkeys(chain[-1].tensor_inputs[0] for chain in chains.values()))
+            sizes = [tensor.stored_bytes if (tensor := facts.tensor(value)) else None for value in chains]
+            known = [size for size in sizes if size is not None]
+            a, b = facts.label(source), facts.label(target)
+            alone = ", and nothing else crosses there" if len(chains) == len(values) else ""
+            kinds = " and ".join(dict.fromkeys(expr.kind for chain in chains.values() for expr in reversed(chain)))
+            yield Finding(
+                rule=self.name,
+                severity=self.severity,
+                fusion=fusion.index,
+                groups=(source, target),
+                expressions=tuple(sorted({expr.id for chain in chains.values() for expr in chain})),
+                tensors=tuple(chains),
+                bytes=sum(known) if len(known) == len(sizes) else None,
+                message=f"{b} reads {listed(list(chains))} from {a}: only {kinds} of {listed(roots)}{alone}",
+                advice=f"let {b} read {listed(roots)} and repeat the {kinds}",
+            )
+
+
+def _view_of_input(facts: Facts, source: int, target: int, value: str) -> list[Expr]:
+    """Return what makes ``value`` from an input of its group, last first; empty where that is more than a view.
+
+    Also where a slice or the like in the reader must find ``value`` itself in memory, or a hint put the cut there.
+    """
+    if facts.fusion.groups[target].scheduler != "resize" and memory_readers(facts, target, value):
+        return []
+    inputs = {*facts.fusion.groups[source].inputs, *facts.fusion.inputs}
+    chain: list[Expr] = []
+    while value not in inputs:
+        expr = facts.defined[source].get(value)
+        if expr is None or not expr.is_metadata or expr.kind == "segmenter_set" or len(expr.tensor_inputs) != 1:
+            return []
+        if expr in chain:
+            return []
+        chain.append(expr)
+        value = expr.tensor_inputs[0]
+    return chain

@@ -1,0 +1,103 @@
+"""What several rules ask of a fusion: who defines a value, who reads it, what depends on what."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from segscope.graph import successors
+from segscope.model import Expr, Group, SegmentedFusion, Tensor
+
+HALVES = frozenset({"bfloat", "half"})
+"""The 16-bit floating point types, in the words of the cast operators."""
+
+
+@dataclass
+class Facts:
+    """A fusion, with its expressions and values looked up by group and by name. Made in linear time."""
+
+    fusion: SegmentedFusion
+    exprs: list[tuple[Expr, ...]] = field(init=False)
+    """The expressions of each group."""
+    defined: list[dict[str, Expr]] = field(init=False)
+    """For each group the values that it defines, with what defines them."""
+    readers: list[dict[str, list[Expr]]] = field(init=False)
+    """For each group the values that its expressions read, with those that do."""
+
+    def __post_init__(self) -> None:
+        self.exprs = [self.fusion.exprs_of(group) for group in self.fusion.groups]
+        self.defined = [{name: expr for expr in exprs for name in expr.outputs} for exprs in self.exprs]
+        self.readers = []
+        for exprs in self.exprs:
+            readers: dict[str, list[Expr]] = defaultdict(list)
+            for expr in exprs:
+                for name in dict.fromkeys(expr.inputs):
+                    readers[name].append(expr)
+            self.readers.append(dict(readers))
+
+    def cuts(self) -> dict[tuple[int, int], list[str]]:
+        """Return for each pair of groups the values that its edges carry, in order of the pairs."""
+        found: dict[tuple[int, int], dict[str, None]] = {}
+        for edge in self.fusion.edges:
+            found.setdefault((edge.source, edge.target), {})[edge.value] = None
+        return {pair: list(found[pair]) for pair in sorted(found)}
+
+    def dependencies(self) -> dict[tuple[int, int], list[str]]:
+        """Return for each pair of groups the values by which the second depends on the first, in order of the pairs.
+
+        Those that edges carry; those that a group lists as an input, or that its expressions read, and one other group
+        alone makes, edge or none. That holds for scalars too: an extent that only one group computes. A value that
+        several groups make orders nothing.
+        """
+        found: dict[tuple[int, int], dict[str, None]] = {
+            pair: dict.fromkeys(values) for pair, values in self.cuts().items()
+        }
+        carried = {(edge.target, edge.value) for edge in self.fusion.edges}
+        makers: dict[str, set[int]] = defaultdict(set)
+        for group in self.fusion.groups:
+            for name in (*group.outputs, *self.defined[group.index]):
+                makers[name].add(group.index)
+        given = set(self.fusion.inputs)
+        for group in self.fusion.groups:
+            for name in dict.fromkeys((*group.inputs, *self.readers[group.index])):
+                made_by = makers.get(name, set())
+                if len(made_by) != 1 or group.index in made_by or name in given or (group.index, name) in carried:
+                    continue
+                found.setdefault((min(made_by), group.index), {})[name] = None
+        return {pair: list(found[pair]) for pair in sorted(found)}
+
+    def successors(self) -> list[list[int]]:
+        """Return the group graph of ``dependencies``."""
+        return successors(len(self.fusion.groups), self.dependencies())
+
+    def label(self, index: int) -> str:
+        """Return the label of a group."""
+        return self.fusion.groups[index].label
+
+    def resizes(self, expr: Expr) -> bool:
+        """Say whether a slice or pad may change an extent: where all are known and equal, it does not."""
+        before, after = (self.shape(names) for names in (expr.tensor_inputs, expr.tensor_outputs))
+        return before is None or None in before or before != after
+
+    def shape(self, names: tuple[str, ...]) -> tuple[int | None, ...] | None:
+        """Return the shape of the first tensor of these; None where there is none."""
+        tensor = self.tensor(names[0]) if names else None
+        return tensor.shape if tensor else None
+
+    def tensor(self, name: str) -> Tensor | None:
+        """Return what is known of a tensor."""
+        return self.fusion.tensors.get(name)
+
+    def launches_kernel(self, group: Group) -> bool:
+        """Say whether it is a kernel group."""
+        return self.fusion.launches_kernel(group)
+
+
+def listed(names: list[str]) -> str:
+    """``T1``, ``T1 and T2``, ``T1, T2 and T3``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def tensors_of(names: list[str]) -> tuple[str, ...]:
+    """Return the tensors among names of values."""
+    return tuple(name for name in names if name.startswith("T"))

@@ -1,0 +1,37 @@
+"""What a rule found."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from segscope.model.base import Model
+
+Severity = Literal["error", "warning", "note"]
+
+
+class Finding(Model):
+    """One place where a rule does not hold, or, for a note, where there is something to know."""
+
+    rule: str
+    """Name of the rule."""
+    severity: Severity
+    fusion: int | None
+    """Index of the fusion in the capture; None for what was found outside every fusion."""
+    groups: tuple[int, ...] = ()
+    """Indices of the groups."""
+    expressions: tuple[int, ...] = ()
+    """Ids of the expressions."""
+    tensors: tuple[str, ...] = ()
+    """Names of the tensors."""
+    bytes: int | None = None
+    """Bytes of memory that would not be needed; None where the rule is not about bytes, or a size is not known."""
+    message: str
+    """What was found, in one line."""
+    advice: str
+    """What to do about it, in one line."""
+    option: str | None = None
+    """The ``NVFUSER_*`` variable, or the pass of nvFuser, that bears on it."""
+
+    def __str__(self) -> str:
+        place = "" if self.fusion is None else f" fusion {self.fusion}:"
+        return f"{self.severity}: {self.rule}:{place} {self.message}"

@@ -1,0 +1,23 @@
+"""Directed graphs of plain ints: order, reachability, cycles. Knows nothing of nvFuser.
+
+A graph is its successors: ``successors[node]`` are the nodes that an edge leads to from ``node``, each once.
+"""
+
+from segscope.graph.adjacency import Successors, predecessors, successors
+from segscope.graph.cycles import Cut, components, fewest_cuts, shortest_cycle
+from segscope.graph.order import Order, topological_order
+from segscope.graph.reach import descendants, shortest_path
+
+__all__ = [
+    "Cut",
+    "Order",
+    "Successors",
+    "components",
+    "descendants",
+    "fewest_cuts",
+    "predecessors",
+    "shortest_cycle",
+    "shortest_path",
+    "successors",
+    "topological_order",
+]

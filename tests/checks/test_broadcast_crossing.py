@@ -1,0 +1,54 @@
+"""Views of inputs that a kernel hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from segscope import check
+from segscope.model import Capture
+from tests.checks.handmade import fusion, tensor
+
+Read = Callable[[str], Capture]
+
+
+def test_k_reads_the_expanded_cosines_from_q(fixture_capture: Read) -> None:
+    """Llama-2-13b on the H200, resize scheduler off: the only thing that orders the two kernels."""
+    today = fixture_capture("h200_0.2.36_Llama-2-13b-hf_bookend0_resize-off_forward").fusion
+    (finding,) = check(today, select=["broadcast-crossing"])
+    q, k = (today.groups[index] for index in finding.groups)
+    assert [(group.id, group.scheduler) for group in (q, k)] == [(4, "pointwise"), (3, "pointwise")]
+    assert set(finding.tensors) == {"T20", "T25"}
+    assert finding.bytes == 2 * 4096 * 128 * 2
+    assert finding.message == (
+        "g3 reads T25 and T20 from g4: only broadcast and expand of T2 and T1, and nothing else crosses there"
+    )
+    assert finding.advice == "let g3 read T2 and T1 and repeat the broadcast and expand"
+
+
+def test_july_2024_hands_on_computed_tensors(fixture_capture: Read) -> None:
+    """T8 is a view too, but slices must find it in memory."""
+    july = fixture_capture("null_0.2.8_llama2-13b_bookend0_forward")
+    assert check(july, select=["broadcast-crossing"]) == []
+
+
+def test_a_view_of_what_the_kernel_computes_is_fine() -> None:
+    found = fusion(["T0"], ["T3"], ("pointwise", "T1 = exp(T0); T2 = broadcast(T1)"), ("pointwise", "T3 = exp(T2)"))
+    assert check(found, select=["broadcast-crossing"]) == []
+
+
+def test_a_group_that_launches_no_kernel_may_hand_on_views() -> None:
+    found = fusion(["T0"], ["T3"], ("expr_eval", "T2 = broadcast(T0)"), ("pointwise", "T3 = exp(T2)"))
+    assert check(found, select=["broadcast-crossing"]) == []
+
+
+def test_what_else_crosses_is_not_said_to_be_missing() -> None:
+    found = fusion(["T0"], ["T3"], ("pointwise", "T1 = exp(T0); T2 = broadcast(T0)"), ("pointwise", "T3 = +(T1, T2)"))
+    (finding,) = check(found, select=["broadcast-crossing"])
+    assert finding.message == "g1 reads T2 from g0: only broadcast of T0"
+    assert finding.expressions == (1,)
+
+
+def test_a_view_that_a_slice_must_find_in_memory() -> None:
+    groups = (("pointwise", "T1 = exp(T0); T2 = broadcast(T0)"), ("pointwise", "T3 = slice(T2); T4 = +(T3, T1)"))
+    found = fusion(["T0"], ["T4"], *groups, tensors=(tensor("T3", (8, 2)),))
+    assert check(found, select=["broadcast-crossing"]) == []

@@ -1,0 +1,141 @@
+"""``segscope check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from segscope import Finding, check, read
+from segscope.model import Edge
+from tests.conftest import FIXTURES, Cli
+
+JULY = FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"
+TODAY = FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_resize-off_forward.txt"
+GPT = FIXTURES / "h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward.txt"
+
+
+@pytest.fixture
+def cyclic(tmp_path: Path) -> Path:
+    """The July 2024 capture with an edge from the last group to the second."""
+    capture = read(JULY)
+    found = capture.fusion
+    edges = (*found.edges, Edge(source=10, target=1, value="T48"))
+    path = tmp_path / "cyclic: 100%.json"
+    changed = capture.model_copy(update={"fusions": (found.model_copy(update={"edges": edges}),)})
+    path.write_text(changed.model_dump_json())
+    return path
+
+
+def test_warnings_and_notes_break_nothing(cli: Cli) -> None:
+    done = cli("check", TODAY)
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[-1] == "7 kept, 0 broken"
+    assert (
+        "warning: broadcast-crossing: fusion 0: g3 reads T25 and T20 from g4: only broadcast and expand of T2 and T1, "
+        "and nothing else crosses there (2,097,152 bytes)" in lines
+    )
+    assert "    let g3 read T2 and T1 and repeat the broadcast and expand" in lines
+
+
+def test_strict_lets_them(cli: Cli) -> None:
+    done = cli("check", "--strict", TODAY)
+    assert (done.code, done.out.splitlines()[-1]) == (1, "5 kept, 2 broken")
+    done = cli("check", "--strict", "--ignore", "resize-boundary", "--ignore", "broadcast-crossing", TODAY)
+    assert (done.code, done.out) == (0, "5 kept, 0 broken\n")
+
+
+def test_an_error_is_exit_code_1(cli: Cli, cyclic: Path) -> None:
+    done = cli("check", cyclic, "--select", "cycle", "--select", "fp32-crossing")
+    assert (done.code, done.err) == (1, "")
+    assert done.out.startswith("error: cycle: fusion 0: ")
+    assert done.out.splitlines()[-1] == "1 kept, 1 broken"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([JULY, "--select", "resize"], "unknown rule 'resize'; valid: cycle, order, resize-boundary"),
+        ([JULY, "--ignore", "resize"], "unknown rule 'resize'"),
+        ([JULY, "--fusion", "3"], "no fusion 3; the only fusion is 0"),
+        (["nowhere.txt"], "nowhere.txt: No such file or directory"),
+        ([], "Missing argument 'FILE'"),
+        ([JULY, "--format", "xml"], "'xml' is not one of 'text', 'json', 'github', 'junit'"),
+    ],
+)
+def test_what_cannot_be_checked_is_exit_code_2(cli: Cli, arguments: list[str | Path], says: str) -> None:
+    done = cli("check", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert says in done.err
+
+
+def test_one_fusion(cli: Cli) -> None:
+    done = cli("check", "--format", "json", "--fusion", "5", GPT)
+    assert {finding["fusion"] for finding in json.loads(done.out)["findings"]} == {5}
+
+
+def test_standard_input(cli: Cli) -> None:
+    done = cli("check", "-", "--select", "fp32-crossing", input=JULY.read_text())
+    assert (done.code, done.out.count("warning: fp32-crossing: ")) == (0, 2)
+
+
+def test_list_explains(cli: Cli) -> None:
+    done = cli("check", "--list")
+    assert done.code == 0
+    assert [line.split()[:2] for line in done.out.splitlines()][:3] == [
+        ["cycle", "error"],
+        ["order", "error"],
+        ["resize-boundary", "note"],
+    ]
+    assert len(cli("check", "--list", "--ignore", "order").out.splitlines()) == len(done.out.splitlines()) - 1
+
+
+def test_json_holds_the_findings(cli: Cli, cyclic: Path) -> None:
+    done = cli("check", "--format", "json", cyclic)
+    assert done.code == 1
+    found = json.loads(done.out)
+    assert [Finding.model_validate_json(json.dumps(finding)) for finding in found["findings"]] == check(read(cyclic))
+    assert found["source"] == read(cyclic).source
+    assert "cycle" in found["broken"]
+    assert "fp32-crossing" in found["kept"]
+
+
+def test_github_shows_each_beside_the_fusion(cli: Cli) -> None:
+    done = cli("check", "--format", "github", "--select", "broadcast-crossing", TODAY)
+    line = read(TODAY).fusion.first_line
+    assert done.out == (
+        f"::warning file={TODAY},line={line},title=segscope broadcast-crossing::"
+        "fusion 0: g3 reads T25 and T20 from g4: "
+        "only broadcast and expand of T2 and T1, and nothing else crosses there; "
+        "let g3 read T2 and T1 and repeat the broadcast and expand\n"
+    )
+
+
+def test_github_escapes_what_it_must(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a,b: 100%.txt"
+    path.write_bytes(JULY.read_bytes())
+    done = cli("check", "--format", "github", "--select", "fp32-crossing", path)
+    assert "/a%2Cb%3A 100%25.txt,line=" in done.out
+
+
+def test_github_without_findings_prints_nothing(cli: Cli) -> None:
+    assert cli("check", "--format", "github", "--select", "cycle", JULY).out == ""
+
+
+def test_junit_is_a_case_a_rule(cli: Cli, cyclic: Path) -> None:
+    done = cli("check", "--format", "junit", cyclic)
+    assert done.code == 1
+    suite = ElementTree.fromstring(done.out.encode())
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    broken = [name for name, case in cases.items() if case.find("failure") is not None]
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), str(len(broken)))
+    assert broken == ["cycle", "order"]
+    failure = cases["cycle"].find("failure")
+    assert failure is not None
+    assert "groups wait for each other" in (failure.get("message") or "")
+    output = cases["fp32-crossing"].find("system-out")
+    assert output is not None
+    assert (output.text or "").count("fp32-crossing") == 2
