@@ -39,6 +39,8 @@ def warn_about(capture: Capture) -> None:
         warn(f"{source}: incomplete: line {damage.line}: {damage.reason}")
     if (others := len(capture.report.damage) - _SHOWN) > 0:
         warn(f"{source}: incomplete: {others} more such lines")
+    for error in capture.errors:
+        warn(f"{source}: line {error.line}: nvFuser failed: {error.text}")
     if unknown := capture.report.unknown_operators:
         listed = ", ".join(f"{name} ({n})" for name, n in unknown.items())
         warn(f"{source}: unknown operators, kept as text: {listed}")

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segscope.dump.source import SourceReport, batches, chunks, text_lines
+from segscope.dump.source import SourceReport, batches, chunks, lines, text_lines
 from segscope.errors import SegscopeError
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ def parse(text: str, source: str = "text", *, strict: bool = False) -> Capture:
     Raises NoDumpError where there is none, and, if ``strict``, SegscopeError for anything that could not be read.
     Otherwise a dump that is cut off or damaged gives what is there, with ``complete`` False.
     """
-    from segscope.dump.parsing import Parse
+    from segscope.dump.parsing import Parse, strictly
 
     report = SourceReport()
-    return Parse(source, report).capture(text_lines(text, report), strict)
+    return strictly(Parse(source, report).capture(text_lines(text, report)), strict)
 
 
 def read(path: str | Path, *, strict: bool = False) -> Capture:
@@ -33,15 +33,15 @@ def read(path: str | Path, *, strict: bool = False) -> Capture:
 
     Raises SegscopeError where the file cannot be read, and what ``parse`` raises.
     """
-    from segscope.dump.parsing import Parse
+    from segscope.dump.parsing import Parse, strictly
 
     report = SourceReport()
     content = chunks(path, report)
     first = next(content, b"")
     content = chain([first], content)
     if is_json(first):
-        return _from_json(b"".join(content), str(path))
-    return Parse(str(path), report).capture(batches(content, report), strict)
+        return strictly(_from_json(b"".join(content), str(path)), strict)
+    return strictly(Parse(str(path), report).capture(batches(content, report)), strict)
 
 
 def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
@@ -52,7 +52,7 @@ def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
     from segscope.dump.parsing import Parse
 
     report = SourceReport()
-    return Parse(str(path), report).fusions(batches(chunks(path, report), report))
+    return Parse(str(path), report).fusions(lines(path, report))
 
 
 def is_json(beginning: bytes) -> bool:

@@ -24,11 +24,14 @@ _STATEMENT: Final = frozenset(" idb")
 """How a line begins that can only be of a statement, where no list of values is open; a tensor's is like a heading."""
 
 _ID = re.compile(r"\((\d{1,18})\)")
+_VALUE = re.compile(r" *[Ti]\d")
 _GROUP = re.compile(r"g\{(?:\(([\w-]+)\))?")
 _STATEMENT_BEGIN = re.compile(
     r"\(? ?T\d+_|(?:ptr|var|f4x2_|[idfbcas])\d+ ="
     r"|Grouped\w+\(|(?:P2P)?Communication |CollectivePermute |Dispatch |Combine "
 )
+_FURTHER = re.compile(r" +(?:[-+*/%<>=!&|^,()]|[Tdibfcas]\d|[A-Za-z_][\w ]{0,40}=)")
+"""How the further lines of a statement begin."""
 _NUMBER = re.compile(r"\d+")
 _GROUP_ID = re.compile(r"group id: *(\d{1,18})")
 _REFERENCE = re.compile(r"[\w-]+\{(?:\d{1,18}(?:, \d{1,18})*)?\}(?: \(merged\))?")
@@ -131,7 +134,7 @@ class SegmentsBlock:
         """Take lines of the block."""
         for position in range(at, len(texts)):
             raw = texts[position]
-            if raw[:1] == " " and self._statement:  # the further lines of a statement
+            if raw[:1] == " " and self._statement and _FURTHER.match(raw):
                 self._statement.append(raw)
                 continue
             self._raw, text = raw, raw.rstrip()
@@ -177,9 +180,8 @@ class SegmentsBlock:
                 self._edges(text, line)
             return
         edge = self.edges[-1]
-        whole = edge.text + text
-        self.edges[-1] = edge._replace(text=whole)
-        if depth_after(whole) <= 0:
+        self.edges[-1] = edge._replace(text=edge.text + text)
+        if text.startswith("("):
             self._state = self._edges
 
     def _between(self, text: str, line: int) -> None:
@@ -230,7 +232,7 @@ class SegmentsBlock:
             self._stray(text, line)
 
     def _is_foreign(self, text: str) -> bool:
-        if text[:1] in " Ti" or not (kind := foreign(text)):
+        if _VALUE.match(text) or not (kind := foreign(text)):
             return False
         self.foreign.append(kind)
         return True

@@ -15,7 +15,7 @@ from segscope.dump.trials import Trial
 from segscope.dump.values import Tensors
 from segscope.model import Damage, SegmentedFusion
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_SCALAR = re.compile(r"(?:ptr|var|f4x2_|[idfbcas])\d+|[A-Za-z_]\w*\.[xyz]")
 
 
 class FusionBuilder:
@@ -83,7 +83,7 @@ class FusionBuilder:
                 self._note(str(error), entry)
                 continue
             name = name.rstrip(",")
-            if not _NAME.fullmatch(name):
+            if not (name in self._tensors.records or _SCALAR.fullmatch(name)):
                 self._note("not a tensor or a scalar", entry)
                 continue
             if name in self._tensors.records:
@@ -150,13 +150,13 @@ class FusionBuilder:
                 self._edges.add((found_source, found_target, value))
                 return {"source": found_source, "target": found_target, "value": value}
         if not self._blocks.cut_off:
-            self._note("an edge whose groups are not there", edge)
+            self._note(f"an edge over {value[:40]} between groups that do not list it, or are not there", edge)
         return None
 
     def _named(self, reference: str, groups: list[dict[str, Any]], side: str, value: str) -> list[int]:
-        """Return the groups that an edge can mean by its text; where several share it, those with the value."""
+        """Return the groups that an edge can mean: by its text, and by the value that they list."""
         named = self._positions.get(reference.strip(), [])
-        return [position for position in named if value in groups[position][side]] or named[:1]
+        return [position for position in named if value in groups[position][side]]
 
     def _transforms(self) -> list[dict[str, Any]]:
         lines = self._blocks.rewritten.transforms

@@ -31,13 +31,10 @@ class Parse:
         self._foreign: Counter[str] = Counter()
         self._damage: list[Damage] = []
 
-    def capture(self, batches: Iterable[Batch], strict: bool) -> Capture:
+    def capture(self, batches: Iterable[Batch]) -> Capture:
         """Return everything that the source holds."""
         fusions = tuple(self.fusions(batches))
-        report = self._parse_report()
-        if strict and (why := _first_failing(report)):
-            raise SegscopeError(f"{self._source}: {why} (--strict)")
-        return Capture(source=self._source, fusions=fusions, report=report, errors=self._errors())
+        return Capture(source=self._source, fusions=fusions, report=self._parse_report(), errors=self._errors())
 
     def fusions(self, batches: Iterable[Batch]) -> Iterator[SegmentedFusion]:
         """Yield the fusions in the order in which they end; NoDumpError where there is none."""
@@ -84,6 +81,8 @@ class Parse:
             said = f"nvFuser failed at line {first.line} ({first.text}), and no segments follow such an error"
         else:
             said = "run with NVFUSER_DUMP=segmented_fusion and keep standard output"
+        for note in self._report.notes:
+            said = f"{note.reason} (line {note.line}); {said}"
         looked = f"looked for {SEGMENTS!r} in {self._report.lines} lines"
         return f"{self._source}: no segmented fusion found ({looked}); {said}"
 
@@ -96,6 +95,13 @@ def _error(text: Text) -> NvfuserError:
         group_id=int(failed.group(1)) if failed else None,
         text=text.text.strip()[:200],
     )
+
+
+def strictly(capture: Capture, strict: bool) -> Capture:
+    """Return the capture; SegscopeError if ``strict`` and anything in it could not be read."""
+    if strict and (why := _first_failing(capture.report)):
+        raise SegscopeError(f"{capture.source}: {why} (--strict)")
+    return capture
 
 
 def _first_failing(report: ParseReport) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from segscope.dump import passes, trials
@@ -50,8 +50,8 @@ class StreamReader:
             passes.BEFORE: self._begin_passes,
         }
 
-    def feed(self, first_line: int, texts: Sequence[str]) -> None:
-        """Take consecutive lines of the source, which begin at ``first_line``."""
+    def feed(self, first_line: int, texts: list[str]) -> None:
+        """Take consecutive lines of the source, which begin at ``first_line``; what stands before a heading is cut."""
         at = 0
         while at < len(texts):
             if self._part is None:
@@ -68,12 +68,14 @@ class StreamReader:
             self._part.end_of_input(self._last_line)
         self._finish()
 
-    def _outside(self, texts: Sequence[str], at: int, first_line: int) -> int:
+    def _outside(self, texts: list[str], at: int, first_line: int) -> int:
         """Pass over lines up to a heading; return the position at which its part begins."""
         for position in range(at, len(texts)):
             text = texts[position]
             if text[:1] in _HEADING_BEGINS or text.endswith(_HEADING_ENDS):
-                if text.startswith((trials.RUNTIME, trials.CONSIDERING, trials.REJECTED, trials.ACCEPTED)):
+                if text.endswith(_HEADING_ENDS) and (known := heading(text)):
+                    text = texts[position] = known
+                if trials.is_log(text):
                     self._part = self._segmenter_log(text)
                     return position
                 self._heading(text.rstrip(), first_line + position)
@@ -84,7 +86,7 @@ class StreamReader:
         return len(texts)
 
     def _heading(self, text: str, line: int) -> None:
-        if begin := self._headings.get(text) or self._headings.get(heading(text)):
+        if begin := self._headings.get(text):
             self._part = begin(line)
         elif text.startswith(passes.AFTER):
             self._part = self._passes.begin(text[len(passes.AFTER) :])

@@ -37,9 +37,9 @@ def tally(path: str | Path) -> list[list[GroupTally]] | None:
     for found in gather.fusions(batches(chain([first], content), report)):
         if not _is_whole(found.segments):
             return None
-        try:
-            fusions.append([_group(group) for group in found.segments.groups])
-        except UnbalancedError:
+        groups = [_group(group) for group in found.segments.groups]
+        fusions.append([group for group in groups if group])
+        if None in groups:
             return None
     return fusions if fusions and not gather.strays and not report.notes else None
 
@@ -60,10 +60,16 @@ def _is_whole(blocks: SegmentsBlock) -> bool:
     )
 
 
-def _group(block: GroupBlock) -> GroupTally:
+def _group(block: GroupBlock) -> GroupTally | None:
+    """Return what there is to count of a group; None where a statement is not known."""
     if block.scheduler != "expr_eval":
         return GroupTally(block.scheduler, launches_kernel(block.scheduler, ()))
     names = Names()
     read = (statements.parse(text.text, number, names) for text, number in block.statements)
-    kinds = [record["kind"] for record in read if any(name.startswith("T") for name in record["outputs"])]
+    try:
+        kinds = [record["kind"] for record in read if any(name.startswith("T") for name in record["outputs"])]
+    except UnbalancedError:
+        return None
+    if "unknown" in kinds:
+        return None
     return GroupTally(block.scheduler, launches_kernel(block.scheduler, kinds))

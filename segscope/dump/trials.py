@@ -18,6 +18,8 @@ HINTS: Final = "***Runtime***: Has segment hints, skip un-segmented scheduling."
 ACCEPTED: Final = "***Accepted*** as: "
 REJECTED: Final = "Scheduler _"
 RUNTIME: Final = "***Runtime***: "
+_LONGEST_REASON: Final = 20
+"""Further lines of a reason that are kept: an expression has fewer."""
 _BECAUSE: Final = "_ ***rejected*** because :"
 
 _OUTPUT = re.compile(r"(?:T|ptr|var|f4x2_|[idfbcas])\d+").match
@@ -100,7 +102,7 @@ class SegmenterLog:
 
     def _verdict(self, text: str) -> Refusal | None:
         """Read a refusal, and keep it: a log says the same few things over and over."""
-        if not text.startswith(REJECTED) or _BECAUSE not in text:
+        if not _is_refusal(text):
             return None
         scheduler, _, reason = text[len(REJECTED) :].rstrip().partition(_BECAUSE)
         refusal = self._verdicts[text] = _refusal(scheduler.replace("-", "_"), reason.strip())
@@ -108,6 +110,8 @@ class SegmenterLog:
 
     def _continue_reason(self, text: str) -> None:
         told = self._trial.refusals[-1]
+        if told.reason.count("\n") == _LONGEST_REASON:
+            return
         self._trial.refusals[-1] = _refusal(told.scheduler, f"{told.reason}\n{text.rstrip()}")
 
     def _runtime(self, text: str, line: int) -> Trial:
@@ -117,6 +121,15 @@ class SegmenterLog:
         elif text.startswith(HINTS):
             self.has_hints = True
         return trial
+
+
+def is_log(text: str) -> bool:
+    """Say whether a line is one that the segmenter's log has outside candidates."""
+    return text.startswith((RUNTIME, CONSIDERING, ACCEPTED)) or _is_refusal(text)
+
+
+def _is_refusal(text: str) -> bool:
+    return text.startswith(REJECTED) and _BECAUSE in text
 
 
 def _refusal(scheduler: str, reason: str) -> Refusal:

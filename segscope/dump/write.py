@@ -16,8 +16,9 @@ _ORDER: Final = tuple(ERAS)
 def segments_text(fusion: SegmentedFusion) -> str:
     """Return the ``fusion segments`` block of a whole fusion, byte for byte as nvFuser of its era printed it.
 
-    From the heading to the line that ends the block. Days that an era's own table does not tell apart (spec section
-    2.1) are printed as the era ended: the indented lists of 19 August 2024, ``no_op`` since 9 November 2023.
+    From the heading to the line that ends the block. Days that an era's own table does not tell apart
+    (docs/dump-format.md 2.1) are printed as the era ended: the indented lists of 19 August 2024, ``no_op`` since 9
+    November 2023.
     """
     return "\n".join(_Writer(fusion).lines()) + "\n"
 

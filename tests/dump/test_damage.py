@@ -82,7 +82,8 @@ def test_a_foreign_line_among_the_edges_is_reported() -> None:
 def test_an_edge_to_nowhere_is_reported() -> None:
     text = TODAY.replace("-> expr_eval{93}(", "-> expr_eval{94}(", 1)
     capture = parse(text)
-    assert [d.reason for d in capture.report.damage] == ["an edge whose groups are not there"]
+    said = "an edge over T50 between groups that do not list it, or are not there"
+    assert [d.reason for d in capture.report.damage] == [said]
     assert len(capture.fusion.edges) == len(parse(TODAY).fusion.edges) - 1
 
 
