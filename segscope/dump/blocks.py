@@ -138,6 +138,9 @@ class SegmentsBlock:
                 self._statement.append(raw)
                 continue
             self._raw, text = raw, raw.rstrip()
+            if raw[:1] in "T(" and raw:  # no heading begins so, and most lines do
+                self._state(text, first_line + position)
+                continue
             if text == SEGMENTS_END:
                 self.done = True
                 return position + 1

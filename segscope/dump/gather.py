@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 
 from segscope.dump.parts import Text
 from segscope.dump.reader import FoundFusion, StreamReader
@@ -28,8 +26,7 @@ class Gather:
                 if len(self._readers) == MOST_STREAMS:
                     raise SegscopeError(f"line {batch.first_line}: more than {MOST_STREAMS} ranks are not read")
                 reader = self._readers[batch.stream] = StreamReader(batch.stream)
-            with no_collection():
-                reader.feed(batch.first_line, batch.texts)
+            reader.feed(batch.first_line, batch.texts)
             yield from _taken(reader)
         for reader in self._readers.values():
             reader.end()
@@ -50,15 +47,3 @@ class Gather:
 def _taken(reader: StreamReader) -> list[FoundFusion]:
     found, reader.found = reader.found, []
     return found
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Hold off the cyclic collector: a dump is many small objects without cycles, which it would walk in vain."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

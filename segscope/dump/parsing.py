@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from segscope.dump.blocks import SEGMENTS
 from segscope.dump.build import FusionBuilder, damage
-from segscope.dump.gather import Gather, no_collection
+from segscope.dump.gather import Gather
 from segscope.dump.parts import Text
 from segscope.dump.reader import FoundFusion
 from segscope.dump.source import Batch, SourceReport
@@ -38,12 +40,16 @@ class Parse:
 
     def fusions(self, batches: Iterable[Batch]) -> Iterator[SegmentedFusion]:
         """Yield the fusions in the order in which they end; NoDumpError where there is none."""
-        for found in self._gather.fusions(batches):
-            with no_collection():
-                fusion = self._build(found)
+        gathered = self._gather.fusions(batches)
+        while fusion := self._next(gathered):
             yield fusion
         if not self._fusion_count:
             raise NoDumpError(self._nothing())
+
+    def _next(self, gathered: Iterator[FoundFusion]) -> SegmentedFusion | None:
+        with _no_collection():
+            found = next(gathered, None)
+            return None if found is None else self._build(found)
 
     def _build(self, found: FoundFusion) -> SegmentedFusion:
         builder = FusionBuilder(found, self._fusion_count, self._unknown)
@@ -111,3 +117,15 @@ def _first_failing(report: ParseReport) -> str | None:
     if report.unknown_operators:
         return f"unknown operator {next(iter(report.unknown_operators))}"
     return None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Hold off the cyclic collector: a dump is many small objects without cycles, which it would walk in vain."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from segscope.dump.extents import constant
@@ -102,7 +103,7 @@ class _Block:
         return numbers
 
     def _expr(self, line: str) -> Record:
-        op, sources, targets, attributes = _step(self._tensors.abbreviate(line))
+        op, sources, targets, attributes = _step(self._tensors.abbreviate(line) if "_" in line else line)
         kind = _KINDS.get(op, "unknown")
         if kind == "unknown":
             sources, targets = [], []
@@ -116,6 +117,7 @@ class _Block:
         }
 
 
+@lru_cache(maxsize=8192)
 def _step(line: str) -> tuple[str, list[str], list[str], Record]:
     """Return operator, inputs, outputs and attributes of ``Split: iS1{8} by factor 4 -> iS2{2}, iS3{4}``."""
     target, swizzle, source = line.partition(" = Swizzle1D(")

@@ -61,19 +61,22 @@ class SegmenterLog:
     def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
         """Take headings, candidates, and verdicts, up to a line that is none of these."""
         position, end = at, len(texts)
+        known = self._verdicts.get
         while position < end:
-            if self._in_candidate:
+            text = texts[position]
+            if verdict := known(text):
+                self._trial.refusals.append(verdict)
+            elif self._in_candidate:
                 position = self._candidate(texts, position)
                 continue
-            text = texts[position]
-            if verdict := self._verdicts.get(text) or self._verdict(text):
-                self._trial.refusals.append(verdict)
             elif text.startswith(CONSIDERING):
                 self._trial = Trial(first_line + position)
                 self.trials.append(self._trial)
                 self._in_candidate = True
             elif text.startswith(ACCEPTED):
                 self._trial.accepted = text[len(ACCEPTED) :].strip().replace("-", "_")
+            elif verdict := self._verdict(text):
+                self._trial.refusals.append(verdict)
             elif text.startswith(RUNTIME):
                 if position > at:
                     break

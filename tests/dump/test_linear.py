@@ -107,7 +107,7 @@ def steps(read: Callable[[str], Any], text: str) -> int:
         nonlocal count
         count += event == "c_call"
 
-    for kept in (constant, iter_domain, iter_domains, statements._read):
+    for kept in (constant, iter_domain, iter_domains, statements._read, transforms._step):
         kept.cache_clear()
     tracing, profiling = sys.gettrace(), sys.getprofile()
     sys.settrace(on_line)
