@@ -25,7 +25,7 @@ _BECAUSE: Final = "_ ***rejected*** because :"
 _OUTPUT = re.compile(r"(?:T|ptr|var|f4x2_|[idfbcas])\d+").match
 
 
-@dataclass
+@dataclass(slots=True)
 class Trial:
     """What one set of expressions was told, as text."""
 
@@ -148,7 +148,7 @@ class _FirstNames(dict[str, str | None]):
     """
 
     def __missing__(self, line: str) -> str | None:
-        match = _OUTPUT(line)
+        match = None if line[0] == " " else _OUTPUT(line)
         name = match.group() if match else None if "***" in line or line.isspace() else ""
         self[line] = name
         return name
