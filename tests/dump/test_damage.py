@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from segscope.dump import parse, read
 from segscope.errors import NoDumpError, SegscopeError
 from tests.conftest import FIXTURES
+from tests.dump.mutate import mutated
 
 JULY = (FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt").read_text()
 TODAY = (FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_forward.txt").read_text()
@@ -171,23 +172,7 @@ def test_a_fusion_of_one_group_has_no_edges() -> None:
 @settings(max_examples=300)
 @given(data=st.data())
 def test_a_mutated_dump_never_raises_anything_else(data: st.DataObject) -> None:
-    lines = [JULY, TODAY][data.draw(st.integers(0, 1))].split("\n")
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(lines) - 1))
-        what = data.draw(st.sampled_from(["drop", "double", "cut", "swap", "noise"]))
-        if what == "drop":
-            del lines[at : at + data.draw(st.integers(1, 50))]
-        elif what == "double":
-            lines.insert(at, lines[at])
-        elif what == "cut":
-            lines[at] = lines[at][: data.draw(st.integers(0, len(lines[at])))]
-        elif what == "swap":
-            other = data.draw(st.integers(0, len(lines) - 1))
-            lines[at], lines[other] = lines[other], lines[at]
-        else:
-            lines.insert(at, data.draw(st.sampled_from(NOISE)))
-        lines = lines or [""]
-    text = "\n".join(lines)
+    text = mutated(data, [JULY, TODAY][data.draw(st.integers(0, 1))], NOISE, most=4)
     try:
         capture = parse(text)
     except SegscopeError:

@@ -11,6 +11,7 @@ from segscope.dump.write import segments_text
 from segscope.errors import SegscopeError
 from segscope.model import Capture
 from tests.dump.generate import NAMES, Generated, chain, generated
+from tests.dump.mutate import mutated
 from tests.dump.test_linear import steps
 
 few = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -90,23 +91,7 @@ def test_fusions_in_noise_keep_their_order_and_their_counts(data: st.DataObject)
 @given(st.data())
 def test_a_mutated_dump_raises_nothing_else_and_has_no_more_groups(data: st.DataObject) -> None:
     made = data.draw(st.lists(generated(max_groups=2), min_size=1, max_size=2))
-    lines = "".join(one.text for one in made).split("\n")
-    for _ in range(data.draw(st.integers(1, 6))):
-        at = data.draw(st.integers(0, len(lines) - 1))
-        what = data.draw(st.sampled_from(["drop", "double", "cut", "swap", "noise"]))
-        if what == "drop":
-            del lines[at : at + data.draw(st.integers(1, 20))]
-        elif what == "double":
-            lines[at:at] = lines[at : at + data.draw(st.integers(1, 20))]
-        elif what == "cut":
-            lines[at] = lines[at][: data.draw(st.integers(0, len(lines[at])))]
-        elif what == "swap":
-            other = data.draw(st.integers(0, len(lines) - 1))
-            lines[at], lines[other] = lines[other], lines[at]
-        else:
-            lines.insert(at, data.draw(st.sampled_from(INSIDE)))
-        lines = lines or [""]
-    text = "\n".join(lines)
+    text = mutated(data, "".join(one.text for one in made), INSIDE, most=6)
     try:
         capture = parse(text)
     except SegscopeError:
