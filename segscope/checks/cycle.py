@@ -9,7 +9,7 @@ from typing import ClassVar
 from segscope.checks.base import Check
 from segscope.checks.facts import Facts, listed, tensors_of
 from segscope.checks.finding import Finding, Severity
-from segscope.graph import components, fewest_cuts, shortest_cycle
+from segscope.graph import components, fewest_cuts, shortest_cycle, successors
 from segscope.model import Capture, SegmentedFusion
 
 
@@ -24,7 +24,7 @@ class Cycle(Check):
         """Yield one finding for each set of groups that wait for each other: a shortest cycle, and what to cut."""
         facts = Facts(fusion)
         dependencies = facts.dependencies()
-        graph = facts.successors()
+        graph = successors(len(fusion.groups), dependencies)
         for members in components(graph):
             inside = set(members)
             part = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from segscope.graph import successors
-from segscope.model import Expr, Group, SegmentedFusion, Tensor
+from segscope.model import Expr, SegmentedFusion, Tensor
 
 HALVES = frozenset({"bfloat", "half"})
 """The 16-bit floating point types, in the words of the cast operators."""
@@ -66,10 +65,6 @@ class Facts:
                 found.setdefault((min(made_by), group.index), {})[name] = None
         return {pair: list(found[pair]) for pair in sorted(found)}
 
-    def successors(self) -> list[list[int]]:
-        """Return the group graph of ``dependencies``."""
-        return successors(len(self.fusion.groups), self.dependencies())
-
     def label(self, index: int) -> str:
         """Return the label of a group."""
         return self.fusion.groups[index].label
@@ -87,10 +82,6 @@ class Facts:
     def tensor(self, name: str) -> Tensor | None:
         """Return what is known of a tensor."""
         return self.fusion.tensors.get(name)
-
-    def launches_kernel(self, group: Group) -> bool:
-        """Say whether it is a kernel group."""
-        return self.fusion.launches_kernel(group)
 
 
 def listed(names: list[str]) -> str:

@@ -30,7 +30,7 @@ class MetadataKernel(Check):
             exprs = [expr for expr in facts.exprs[group.index] if not expr.is_scalar]
             if not exprs or not all(expr.is_metadata for expr in exprs):
                 continue
-            if facts.launches_kernel(group):
+            if fusion.launches_kernel(group):
                 kinds = ", ".join(dict.fromkeys(expr.kind for expr in exprs))
                 message = f"{group.label} ({group.scheduler}) launches a kernel for {kinds} alone"
                 written = tuple(name for name in group.outputs if name.startswith("T"))
