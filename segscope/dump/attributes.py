@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from segscope.dump.casts import is_dtype
@@ -60,18 +61,20 @@ def constant(text: str) -> bool | int | str:
     return _WORDS.get(text, text)
 
 
-def _list(braces: str) -> list[bool | int | str]:
+@lru_cache(maxsize=8192)
+def _list(braces: str) -> tuple[bool | int | str, ...]:
     inside = braces.strip()[1:-1].strip()
-    return [constant(part) for part in split(inside, ", ")] if inside else []
+    return tuple(map(constant, split(inside, ", "))) if inside else ()
 
 
 def _integers(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"-?\d{1,18}", text)]
 
 
-def _slice(call: Call) -> Attributes:
-    inside = call.positional[1][1:-1].strip()
-    return {"ranges": [_list(piece) for piece in split(inside, " ")]} if inside else {"ranges": []}
+@lru_cache(maxsize=8192)
+def _ranges(braces: str) -> tuple[tuple[bool | int | str, ...], ...]:
+    inside = braces[1:-1].strip()
+    return tuple(map(_list, split(inside, " "))) if inside else ()
 
 
 def _flags(call: Call) -> Attributes:
@@ -111,7 +114,7 @@ def _welford(call: Call) -> Attributes:
 
 
 _READERS: dict[str, Callable[[Call], Attributes]] = {
-    "slice": _slice,
+    "slice": lambda call: {"ranges": _ranges(call.positional[1])},
     "pad": lambda call: {"widths": _list(call.positional[1])},
     "cat": lambda call: {"dim": constant(call.positional[-1])},
     "expand": _expand,

@@ -178,7 +178,15 @@ class FusionBuilder:
         }
 
     def _trial(self, trial: Trial, ids: dict[str, int]) -> dict[str, Any]:
-        return trial.record() | {"expr_ids": list({ids[name]: None for name in trial.outputs if name in ids})}
+        expr_ids = dict.fromkeys(map(ids.get, trial.outputs))
+        expr_ids.pop(None, None)
+        return {
+            "line": trial.line,
+            "outputs": trial.outputs,
+            "expr_ids": list(expr_ids),
+            "refusals": trial.refusals,
+            "accepted": trial.accepted,
+        }
 
     def _note(self, reason: str, where: Text) -> None:
         self.damage.append(damage(reason, where))

@@ -44,6 +44,6 @@ class Gather:
         return [text for reader in self._readers.values() for text in reader.strays]
 
 
-def _taken(reader: StreamReader) -> list[FoundFusion]:
-    found, reader.found = reader.found, []
-    return found
+def _taken(reader: StreamReader) -> Iterator[FoundFusion]:
+    while reader.found:
+        yield reader.found.popleft()

@@ -40,16 +40,11 @@ class Parse:
 
     def fusions(self, batches: Iterable[Batch]) -> Iterator[SegmentedFusion]:
         """Yield the fusions in the order in which they end; NoDumpError where there is none."""
-        gathered = self._gather.fusions(batches)
-        while fusion := self._next(gathered):
+        built = map(self._build, self._gather.fusions(batches))
+        while fusion := _next(built):
             yield fusion
         if not self._fusion_count:
             raise NoDumpError(self._nothing())
-
-    def _next(self, gathered: Iterator[FoundFusion]) -> SegmentedFusion | None:
-        with _no_collection():
-            found = next(gathered, None)
-            return None if found is None else self._build(found)
 
     def _build(self, found: FoundFusion) -> SegmentedFusion:
         builder = FusionBuilder(found, self._fusion_count, self._unknown)
@@ -117,6 +112,11 @@ def _first_failing(report: ParseReport) -> str | None:
     if report.unknown_operators:
         return f"unknown operator {next(iter(report.unknown_operators))}"
     return None
+
+
+def _next(built: Iterator[SegmentedFusion]) -> SegmentedFusion | None:
+    with _no_collection():
+        return next(built, None)
 
 
 @contextmanager

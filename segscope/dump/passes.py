@@ -38,6 +38,11 @@ class PassLog:
         if match := _TENSOR.match(text.removeprefix(SEGMENT_SET)):
             self._segment_sets.append(match.group())
 
+    def unchanged(self, texts: Sequence[str], at: int) -> int:
+        """Return how many lines from ``texts[at]`` on are the fusion as it was before: all of it, or 0."""
+        before = self._before or []
+        return len(before) if texts[at : at + len(before)] == before else 0
+
     def end(self, name: str | None, lines: list[str]) -> None:
         """Compare the fusion after a pass with what it was before."""
         before, self._before = self._before, lines
@@ -83,7 +88,7 @@ class MathBlock:
                 return at
             self._lines = []
             at += 1
-        for position in range(at, len(texts)):
+        for position in range(at + self._log.unchanged(texts, at), len(texts)):
             if texts[position][:1] == "}":
                 self._lines += texts[at:position]
                 self._log.end(self._name, self._lines)

@@ -29,8 +29,6 @@ further prefix).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
 
 _END = "(?: |$)"
 _TIME = r"\d\d(?:\d\d-\d\d-\d\d[T ]\d\d)?:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
@@ -50,8 +48,7 @@ _BLANK_OR_NOT = ("rank", "mpirun")
 
 _PREFIX = re.compile("|".join(_FORMS), re.MULTILINE)
 _EACH_STAMP = re.compile(f"^(?:{'|'.join(_STAMP)})", re.MULTILINE)
-_PERHAPS = re.compile(r"\n(?:\[| {0,5}\d|\(\w[\w.:-]{0,200} pid=|[A-Z][a-z][a-z] [ \d]\d )")
-_PERHAPS_NAME = re.compile(r"\n(?:[\w.@/-]{1,200} {1,200}\|)")
+_PERHAPS = re.compile(r"\[| {0,5}\d|\(\w[\w.:-]{0,200} pid=|[A-Z][a-z][a-z] [ \d]\d ")
 
 _BEGINNINGS = ("Segmented_Fusion Dump: ", "Segment the fusion ", "Fusion before PreSegmenter:", "Inputs:", "groups:")
 _BLANK_BEGINNINGS = tuple(f" {beginning}" for beginning in _BEGINNINGS)
@@ -66,13 +63,14 @@ class Prefixes:
         self.taken = 0
         self._blank: dict[str, bool] = {}
 
-    def take_all(self, lines: str) -> tuple[str, str, bool]:
+    def take_all(self, lines: str) -> tuple[str, list[str], bool]:
         """Take off what every line has alike, and timestamps: the stream, the lines, and whether no prefix is left."""
         stream = ""
         for _ in range(_ROUNDS):
             first = _PREFIX.match(lines)
             if first is None:
-                return stream, lines, not _on_later_line(lines)
+                texts = lines.split("\n")
+                return stream, texts, not _on_any_of(texts, named="|" in lines)
             if first.lastgroup is None:
                 lines, stamps = _EACH_STAMP.subn("", lines)
                 self.taken += stamps
@@ -84,7 +82,7 @@ class Prefixes:
             self.taken += lines.count("\n") + 1
             lines = lines[len(common) :].replace("\n" + common, "\n")
             stream = inner
-        return stream, lines, False
+        return stream, lines.split("\n"), False
 
     def take(self, line: str, stream: str) -> tuple[str, str]:
         """Take off every prefix of one line of a stream: the stream within it, and the text behind the prefixes."""
@@ -129,11 +127,10 @@ def _joined(outer: str, inner: str) -> str:
     return f"{outer} {inner}" if outer else inner
 
 
-def _on_later_line(lines: str) -> bool:
-    candidates: Iterator[re.Match[str]] = _PERHAPS.finditer(lines)
-    if "|" in lines:
-        candidates = chain(candidates, _PERHAPS_NAME.finditer(lines))
-    return any(_PREFIX.match(lines, candidate.start() + 1) for candidate in candidates)
+def _on_any_of(lines: list[str], *, named: bool) -> bool:
+    """Say whether a line has a prefix; ``named``: also one with a name and a bar. Dumps repeat their lines a lot."""
+    distinct = set(lines)
+    return any(map(_PREFIX.match, distinct if named else filter(_PERHAPS.match, distinct)))
 
 
 def _on_each(prefix: str, lines: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ from segscope.dump.trials import SegmenterLog
 _DAG_ERRORS: Final = ("Error in graph, is not a DAG", "original graph not a DAG")
 _GROUP_ERROR: Final = "Error from segmentation group "
 _HEADING_BEGINS: Final = frozenset("*SFW}")
-_HEADING_ENDS: Final = (":", "{", ": ")
+_HEADING_ENDS: Final = frozenset(":{ ")
 
 
 class FoundFusion(NamedTuple):
@@ -32,7 +33,7 @@ class StreamReader:
 
     def __init__(self, stream: str) -> None:
         self.stream = stream
-        self.found: list[FoundFusion] = []
+        self.found: deque[FoundFusion] = deque()
         self.errors: list[Text] = []
         """Lines in which nvFuser says that segmentation or a group failed."""
         self.strays: list[Text] = []
@@ -72,8 +73,8 @@ class StreamReader:
         """Pass over lines up to a heading; return the position at which its part begins."""
         for position in range(at, len(texts)):
             text = texts[position]
-            if text[:1] in _HEADING_BEGINS or text.endswith(_HEADING_ENDS):
-                if text.endswith(_HEADING_ENDS) and (known := heading(text)):
+            if text[:1] in _HEADING_BEGINS or text[-1:] in _HEADING_ENDS:
+                if text[-1:] in _HEADING_ENDS and (known := heading(text)):
                     text = texts[position] = known
                 if trials.is_log(text):
                     self._part = self._segmenter_log(text)

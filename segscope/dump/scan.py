@@ -24,7 +24,7 @@ def closing(text: str, start: int) -> int:
     """Return the position of the bracket that closes the one at ``start``."""
     depth = 0
     for match in _BRACKET.finditer(text, start):
-        depth += 1 if match.group() in _OPENING else -1
+        depth += 1 if match[0] in _OPENING else -1
         if depth == 0:
             return match.start()
     raise UnbalancedError(f"unbalanced brackets in {text[:80]!r}")
@@ -37,7 +37,7 @@ def split(text: str, separator: str) -> list[str]:
     pieces: list[str] = []
     begin = depth = 0
     for match in _marks(separator).finditer(text):
-        mark = match.group()
+        mark = match[0]
         if mark in _OPENING:
             depth += 1
         elif mark in _CLOSING:

@@ -116,8 +116,7 @@ def batches(content: Iterable[bytes], report: SourceReport, limit: int = LIMIT) 
         text = _cleaned(block, report)
         ended = text.endswith("\n")
         body = text[:-1] if ended else text
-        stream, body, done = ("", body, False) if "\r" in body else prefixes.take_all(body)
-        texts = body.split("\n")
+        stream, texts, done = ("", body.split("\n"), False) if "\r" in body else prefixes.take_all(body)
         report.lines += len(texts) - (not ended)
         if done:
             yield Batch(first_line, stream, texts)

@@ -67,7 +67,7 @@ def _assignment(short: str) -> Record | None:
     right = right.removesuffix(";").rstrip()
     op, kind, arguments = _operation(right)
     outputs, inputs = VALUE.findall(left), VALUE.findall(right)
-    if beside := VALUE.sub("", left).strip(" ,()"):
+    if left not in outputs and (beside := VALUE.sub("", left).strip(" ,()")):
         raise UnbalancedError(f"{beside[:80]!r} beside the outputs")
     if kind in ("select", "view_as_scalar"):
         inputs = VALUE.findall(_EXTENT.sub("", right))

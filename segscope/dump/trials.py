@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from segscope.dump.reasons import category
 
@@ -35,15 +35,6 @@ class Trial:
     refusals: list[Refusal] = field(default_factory=list)
     accepted: str | None = None
 
-    def record(self) -> dict[str, Any]:
-        """Return what the model takes."""
-        return {
-            "line": self.line,
-            "outputs": self.outputs,
-            "refusals": self.refusals,
-            "accepted": self.accepted,
-        }
-
 
 class SegmenterLog:
     """Everything that the segmenter says of one fusion: candidates, and what the schedulers answer."""
@@ -69,6 +60,8 @@ class SegmenterLog:
             elif self._in_candidate:
                 position = self._candidate(texts, position)
                 continue
+            elif not text or text.isspace():
+                pass
             elif text.startswith(CONSIDERING):
                 self._trial = Trial(first_line + position)
                 self.trials.append(self._trial)
@@ -83,7 +76,7 @@ class SegmenterLog:
                 self._trial = self._runtime(text, first_line + position)
             elif text.startswith("  ") and self._trial.refusals:
                 self._continue_reason(text)
-            elif text and not text.isspace():
+            else:
                 break
             position += 1
         self.done = position < end

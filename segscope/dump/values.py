@@ -18,6 +18,7 @@ VALUE = re.compile(r"(?<![\w.:])(?:T\d+(?!\w)|(?:ptr|var|f4x2_|[idfbcas])\d+(?![
 """The name of a tensor or of a scalar."""
 
 _NAME = r"T\d+"
+_BEGIN = r"T(?<![\w.:]T)\d+"  # the name again, and nothing before it: with the letter first, re looks for the letter
 _MEMORY = r"sym|[glst]"
 _DTYPE = r"struct \{[^{}\[\]()=]{0,300}\}|\w[\w:]*(?:<[\w:<>, *]{0,100})?\*{0,8}"
 _FLAT = r"[^\[\]]*"
@@ -28,7 +29,7 @@ _SUFFIX = rf" (?:{_POSITIONS})\( [\w, ]*\)| \(DeviceMesh[{{}}\d, ]*\)"
 
 # A mention whose brackets do not close, or are nested three deep, is matched up to its opening bracket.
 _MENTION = re.compile(
-    rf"(?<![\w.:])({_NAME}_(?:{_MEMORY})(?:_(?:{_DTYPE}))?\[(?:{_INSIDE}\](?:{_SUFFIX})*)?)",
+    rf"({_BEGIN}_(?:{_MEMORY})(?:_(?:{_DTYPE}))?\[(?:{_INSIDE}\](?:{_SUFFIX})*)?)",
 )
 _PARTS = re.compile(rf"({_NAME})_({_MEMORY})(?:_({_DTYPE}))?\[({_INSIDE})\]((?:{_SUFFIX})*)")
 _POSITION = re.compile(rf" ({_POSITIONS})\( (?:([^()]*), )?(\d{{1,18}}) \)")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
 from segscope.model.base import Model
 from segscope.vocabulary import METADATA_KINDS
 
-Constant = bool | int | str
-Attribute = Constant | tuple[Constant, ...] | tuple[tuple[Constant, ...], ...]
+# Each value is of the first type that it is exactly: pydantic need not weigh one union member against the others.
+_FIRST = Field(union_mode="left_to_right")
+Constant = Annotated[StrictBool | StrictInt | StrictStr, _FIRST]
+Attribute = Annotated[
+    StrictBool | StrictInt | StrictStr | tuple[Constant, ...] | tuple[tuple[Constant, ...], ...], _FIRST
+]
 
 
 class Expr(Model):
