@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -57,7 +58,15 @@ def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
 
 def is_json(beginning: bytes) -> bool:
     """Say whether a file that begins so is a capture rather than a dump."""
+    beginning = _utf8(beginning)
     return beginning.lstrip().startswith(b"{") and b'"schema_version"' in beginning
+
+
+def _utf8(data: bytes) -> bytes:
+    """Return UTF-8 without a byte order mark; PowerShell redirects into UTF-16."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode()
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def _from_json(data: bytes, name: str) -> Capture:
@@ -67,7 +76,7 @@ def _from_json(data: bytes, name: str) -> Capture:
     from segscope.model.capture import SCHEMA_VERSION
 
     try:
-        return Capture.model_validate_json(data)
+        return Capture.model_validate_json(_utf8(data))
     except ValidationError as error:
         first = error.errors()[0]
         if first["loc"] == ("schema_version",):

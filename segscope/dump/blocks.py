@@ -122,8 +122,8 @@ class SegmentsBlock:
         """Where another dump began in the whole fusion that stood before these segments."""
         self.unusable: list[Text] = []
         """Lines that are none of the things that can stand there."""
-        self.foreign: list[str] = []
-        """The kinds of the lines of other programs that stand in between."""
+        self.foreign: list[tuple[int, str]] = []
+        """The lines of other programs that stand in between: where, and of which kind."""
         self._state: Callable[[str, int], None] = self._groups
         self._raw = ""
         self._statement: list[str] = []
@@ -178,7 +178,7 @@ class SegmentsBlock:
 
     def _rest_of_edge(self, text: str, line: int) -> None:
         if not text.startswith((" -> ", "(")):
-            if not self._is_foreign(text):
+            if not self._is_foreign(text, line):
                 self._state = self._edges
                 self._edges(text, line)
             return
@@ -214,7 +214,7 @@ class SegmentsBlock:
             group.id = int(match.group(1))
         elif self._values is None:
             self._stray(text, line)
-        elif not self._is_foreign(text):
+        elif not self._is_foreign(text, line):
             self._values.append(Text(text.strip(), line))
 
     def _statements(self, text: str, line: int) -> None:
@@ -234,12 +234,12 @@ class SegmentsBlock:
         elif text:
             self._stray(text, line)
 
-    def _is_foreign(self, text: str) -> bool:
+    def _is_foreign(self, text: str, line: int) -> bool:
         if _VALUE.match(text) or not (kind := foreign(text)):
             return False
-        self.foreign.append(kind)
+        self.foreign.append((line, kind))
         return True
 
     def _stray(self, text: str, line: int) -> None:
-        if not self._is_foreign(text):
+        if not self._is_foreign(text, line):
             self.unusable.append(Text(text, line))

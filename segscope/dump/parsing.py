@@ -12,12 +12,12 @@ from segscope.dump.blocks import SEGMENTS
 from segscope.dump.build import FusionBuilder, damage
 from segscope.dump.gather import Gather
 from segscope.dump.parts import Text
-from segscope.dump.reader import FoundFusion
+from segscope.dump.reader import GROUP_ERROR, FoundFusion
 from segscope.dump.source import Batch, SourceReport
 from segscope.errors import NoDumpError, SegscopeError
 from segscope.model import Capture, Damage, NvfuserError, ParseReport, SegmentedFusion
 
-_FAILED_GROUP = re.compile(r"Error from segmentation group (\d{1,18})")
+_FAILED_GROUP = re.compile(rf"{GROUP_ERROR}(\d{{1,18}})")
 
 
 class Parse:
@@ -30,7 +30,7 @@ class Parse:
         self._fusion_count = 0
         self._statements = 0
         self._unknown: Counter[str] = Counter()
-        self._foreign: Counter[str] = Counter()
+        self._foreign: dict[str, list[int]] = {}
         self._damage: list[Damage] = []
 
     def capture(self, batches: Iterable[Batch]) -> Capture:
@@ -51,7 +51,8 @@ class Parse:
         fusion = builder.build()
         self._fusion_count += 1
         self._statements += sum(len(group.statements) for group in found.segments.groups)
-        self._foreign.update(found.segments.foreign)
+        for line, kind in found.segments.foreign:
+            self._foreign.setdefault(kind, []).append(line)
         self._damage += builder.damage
         return fusion
 
@@ -64,10 +65,11 @@ class Parse:
             statements=self._statements,
             unknown_operators=dict(sorted(self._unknown.items())),
             damage=tuple(sorted([*self._damage, *strays, *missing], key=lambda place: place.line)),
-            foreign=dict(sorted(self._foreign.items())),
+            foreign={kind: tuple(sorted(lines)) for kind, lines in sorted(self._foreign.items())},
             encoding=source.encoding,
             compression=source.compression,
             invalid_bytes=source.invalid_bytes,
+            invalid_lines=tuple(source.invalid_lines),
             nulls=source.nulls,
             escapes=source.ansi,
             prefixes=source.prefixes,

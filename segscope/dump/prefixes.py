@@ -12,6 +12,7 @@ in front of the line                   written by                    stream
 ``[pod/web-0/app] ``                   ``kubectl logs --prefix``     ``pod/web-0/app``
 ``(worker pid=12, ip=10.0.0.1) ``      Ray                           ``worker pid=12, ip=10.0.0.1``
 ``Jul 22 12:34:56 host prog[1]: ``     syslog, journalctl            ``host prog[1]``
+``job⇥step⇥2024-07-22T12:34:56Z ``     ``gh run view --log``         ``job``
 ``2024-07-22T12:34:56.1234567Z ``      GitHub Actions, docker        none
 ``[2024-07-22 12:34:56,123] ``         Python's logging              none
 ``12:34:56 ``, ``[12:34:56] ``         Jenkins                       none
@@ -43,6 +44,7 @@ _FORMS = (  # each begins with one character or class, which re looks at first
     rf"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d (?P<syslog>[\w.-]{{1,200}} [\w./-]{{1,200}}(?:\[\d{{1,10}}\])?):{_END}",
     *_STAMP,
     rf"(?P<name>[\w.@/-]{{1,200}}) {{1,200}}\|{_END}",
+    rf"(?P<job>[^\t\n]{{1,200}})\t[^\t\n]{{1,200}}\t{_TIME}{_END}",
 )
 _BLANK_OR_NOT = ("rank", "mpirun")
 
@@ -70,7 +72,7 @@ class Prefixes:
             first = _PREFIX.match(lines)
             if first is None:
                 texts = lines.split("\n")
-                return stream, texts, not _on_any_of(texts, named="|" in lines)
+                return stream, texts, not _on_any_of(texts, named="|" in lines or "\t" in lines)
             if first.lastgroup is None:
                 lines, stamps = _EACH_STAMP.subn("", lines)
                 self.taken += stamps
@@ -128,7 +130,7 @@ def _joined(outer: str, inner: str) -> str:
 
 
 def _on_any_of(lines: list[str], *, named: bool) -> bool:
-    """Say whether a line has a prefix; ``named``: also one with a name and a bar. Dumps repeat their lines a lot."""
+    """Say whether a line has a prefix; ``named``: also one that begins with a name. Dumps repeat their lines a lot."""
     distinct = set(lines)
     return any(map(_PREFIX.match, distinct if named else filter(_PERHAPS.match, distinct)))
 

@@ -14,7 +14,7 @@ from segscope.dump.passes import PassLog
 from segscope.dump.trials import SegmenterLog
 
 _DAG_ERRORS: Final = ("Error in graph, is not a DAG", "original graph not a DAG")
-_GROUP_ERROR: Final = "Error from segmentation group "
+GROUP_ERROR: Final = "Error from segmentation group "
 _HEADING_BEGINS: Final = frozenset("*SFW}")
 _HEADING_ENDS: Final = frozenset(":{ ")
 
@@ -120,7 +120,7 @@ class StreamReader:
         return self._passes.begin(None)
 
     def _error(self, text: str, line: int) -> None:
-        if any(error in text for error in _DAG_ERRORS) or _GROUP_ERROR in text:
+        if any(error in text for error in _DAG_ERRORS) or GROUP_ERROR in text:
             self.errors.append(Text(text, line))
 
     def _finish(self) -> None:

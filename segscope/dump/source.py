@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from segscope.errors import SegscopeError
 
 LIMIT = 4 << 20
 """Longest text of a line, in bytes."""
+_MOST_PLACES = 1000
 
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # control sequence: colours, cursor
@@ -65,6 +66,8 @@ class SourceReport:
     encoding: str = "utf-8"
     invalid_bytes: int = 0
     """Bytes that are no text in this encoding."""
+    invalid_lines: list[int] = field(default_factory=list)
+    """The first lines with U+FFFD in their place, up to 1,000."""
     nulls: int = 0
     ansi: int = 0
     prefixes: int = 0
@@ -138,9 +141,7 @@ def _utf8(content: Iterable[bytes], report: SourceReport) -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder("utf-16")("replace")
         for chunk, last in chain(((chunk, False) for chunk in content), [(b"", True)]):
             report.bytes += len(chunk)
-            text = decoder.decode(chunk, last)
-            report.invalid_bytes += 2 * text.count("\ufffd")
-            yield text.encode()
+            yield decoder.decode(chunk, last).encode()
     else:
         for chunk in content:
             report.bytes += len(chunk)
@@ -188,9 +189,15 @@ def _blocks(content: Iterable[bytes], report: SourceReport, limit: int) -> Itera
 def _cleaned(block: bytes, report: SourceReport) -> str:
     try:
         text = block.decode()
+        invalid = 2 * text.count("\ufffd") if report.encoding == "utf-16" else 0
     except UnicodeDecodeError:
         text = block.decode(errors="replace")
-        report.invalid_bytes += len(block) - len(block.decode(errors="ignore").encode())
+        invalid = len(block) - len(block.decode(errors="ignore").encode())
+    if invalid:
+        report.invalid_bytes += invalid
+        lines = enumerate(text.split("\n"), report.lines + 1)
+        places = (number for number, line in lines if "\ufffd" in line)
+        report.invalid_lines += islice(places, _MOST_PLACES - len(report.invalid_lines))
     if "\x1b" in text:
         text, count = _ANSI.subn("", text)
         report.ansi += count

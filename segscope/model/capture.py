@@ -32,12 +32,14 @@ class ParseReport(Model):
     unknown_operators: dict[str, int]
     """Operators that are not known, with how often each was met; their statements are kept as text."""
     damage: tuple[Damage, ...]
-    foreign: dict[str, int] = Field(default_factory=dict)
-    """Kinds of lines of other programs (pytest, warnings) inside the dumps, with how often each was met."""
+    foreign: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Lines of other programs inside the dumps, which were passed over: numbers by kind (pytest, warning, ...)."""
     encoding: str = "utf-8"
     compression: str = ""
     invalid_bytes: int = 0
     """Bytes that are no text in the encoding."""
+    invalid_lines: tuple[int, ...] = ()
+    """The first 1,000 lines with such bytes."""
     nulls: int = 0
     escapes: int = 0
     """ANSI escape sequences that were taken off."""

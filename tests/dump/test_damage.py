@@ -198,10 +198,11 @@ def test_json_of_another_schema_is_an_error(tmp_path: Path) -> None:
         read(path)
 
 
-def test_json_is_read_as_it_was_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_json_is_read_as_it_was_written(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "capture.json"
     capture = parse(TODAY, "x")
-    path.write_text(capture.model_dump_json(indent=1))
+    path.write_text(capture.model_dump_json(indent=1), encoding=encoding)
     assert read(path) == capture
 
 

@@ -25,6 +25,7 @@ from tests.dump.sources import DUMP, OLD, clean_lines, prefixed, read, rows, som
         ("web-1  |", "web-1", ""),
         ("[pod/web-0/app] x", "pod/web-0/app", "x"),
         ("(train pid=99) x", "train pid=99", "x"),
+        ("unit (3.12)\tRun tests\t2024-07-22T12:34:56.1234567Z   x", "unit (3.12)", "  x"),
         ("Jul  2 12:34:56 node run[1]: x", "node run[1]", "x"),
         ("2024-07-22T12:34:56.1234567Z   x", "", "  x"),
         ("2024-07-22T12:34:56Z", "", ""),
@@ -44,7 +45,7 @@ def test_a_prefix_says_the_stream(line: str, stream: str, text: str) -> None:
 @pytest.mark.parametrize(
     "line",
     ["(12)", "12", "12:3", "1:x", "[no_op] x", "[0, 1]", "[rank0] x", "Inputs: x", "  Split: iS1{2}", "2D Schedule",
-     "a || b", "| a | b |", "Jul 22 x", "12:34 x", "2024-07-22 x", "(T0_g[ iS0{2} ]) x", "[W722 12:34:56.7 a.cpp:1] x"],
+     "a || b", "| a | b |", "a\tb\tc", "a\t12:34:56 x", "Jul 22 x", "12:34 x", "2024-07-22 x", "(T0_g[ iS0{2} ]) x", "[W722 12:34:56.7 a.cpp:1] x"],
 )  # fmt: skip
 def test_other_lines_have_no_prefix(line: str) -> None:
     assert read(line.encode())[0] == [(1, "", line)]

@@ -82,6 +82,7 @@ DISGUISES: dict[str, Callable[[bytes], bytes]] = {
     "Ray": lambda data: prefixed(data, "(worker pid=12, ip=10.0.0.1) "),
     "syslog": lambda data: prefixed(data, "Jul 22 12:34:56 node1 run.sh[42]: "),
     "GitHub Actions": lambda data: b"\xef\xbb\xbf" + prefixed(data, "2024-07-22T12:34:56.1234567Z "),
+    "gh run view": lambda data: prefixed(data, "unit (3.12)\tRun tests\t2024-07-22T12:34:56.1234567Z "),
     "logging": lambda data: prefixed(data, "[2024-07-22 12:34:56,123] "),
     "Jenkins": lambda data: prefixed(data, "12:34:56 "),
     "all at once": lambda data: prefixed(
@@ -107,9 +108,12 @@ def test_what_was_met_is_counted() -> None:
     data = b"\xef\xbb\xbfa\0\0b\xff\n\x1b[1mc\x1b[0m\xe2\x82\n[rank0]: 12:34:56 d\n0: e"
     found, report = read(data)
     assert found == [(1, "", "ab\ufffd"), (2, "", "c\ufffd"), (3, "rank0", "d"), (4, "0", "e")]
-    assert report == SourceReport(bytes=len(data), lines=4, invalid_bytes=3, nulls=2, ansi=2, prefixes=3)
+    assert report == SourceReport(
+        bytes=len(data), lines=4, invalid_bytes=3, invalid_lines=[1, 2], nulls=2, ansi=2, prefixes=3
+    )
     assert read("a\n".encode("utf-16"))[1].encoding == "utf-16"
-    assert read(b"\xff\xfea\0\0\xd8\n\0")[1].invalid_bytes == 2
+    report = read(b"\xff\xfea\0\n\0\0\xd8\n\0")[1]
+    assert (report.invalid_bytes, report.invalid_lines) == (2, [2])
 
 
 @pytest.mark.parametrize(
