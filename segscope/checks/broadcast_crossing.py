@@ -23,7 +23,7 @@ class BroadcastCrossing(Check):
         """Yield one finding for each cut after a kernel group; ``bytes`` are those of the tensors in memory."""
         facts = Facts(fusion)
         kernels = {group.index for group in fusion.kernel_groups}
-        for (source, target), values in facts.cuts().items():
+        for source, target, values in fusion.cuts:
             if source not in kernels:
                 continue
             chains = {value: chain for value in values if (chain := _view_of_input(facts, source, target, value))}

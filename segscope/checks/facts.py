@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from segscope.model import Expr, SegmentedFusion, Tensor
@@ -34,13 +35,6 @@ class Facts:
                     readers[name].append(expr)
             self.readers.append(dict(readers))
 
-    def cuts(self) -> dict[tuple[int, int], list[str]]:
-        """Return for each pair of groups the values that its edges carry, in order of the pairs."""
-        found: dict[tuple[int, int], dict[str, None]] = {}
-        for edge in self.fusion.edges:
-            found.setdefault((edge.source, edge.target), {})[edge.value] = None
-        return {pair: list(found[pair]) for pair in sorted(found)}
-
     def dependencies(self) -> dict[tuple[int, int], list[str]]:
         """Return for each pair of groups the values by which the second depends on the first, in order of the pairs.
 
@@ -49,7 +43,7 @@ class Facts:
         several groups make orders nothing.
         """
         found: dict[tuple[int, int], dict[str, None]] = {
-            pair: dict.fromkeys(values) for pair, values in self.cuts().items()
+            (source, target): dict.fromkeys(values) for source, target, values in self.fusion.cuts
         }
         carried = {(edge.target, edge.value) for edge in self.fusion.edges}
         makers: dict[str, set[int]] = defaultdict(set)
@@ -84,7 +78,7 @@ class Facts:
         return self.fusion.tensors.get(name)
 
 
-def listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """``T1``, ``T1 and T2``, ``T1, T2 and T3``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 

@@ -23,7 +23,7 @@ class Fp32Crossing(Check):
         facts = Facts(fusion)
         outputs = set(fusion.outputs)
         targets: dict[tuple[int, str], list[int]] = {}
-        for (source, target), values in facts.cuts().items():
+        for source, target, values in fusion.cuts:
             for value in values:
                 targets.setdefault((source, value), []).append(target)
         for (source, value), readers in targets.items():

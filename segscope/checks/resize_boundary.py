@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from segscope.checks.base import Check
@@ -34,7 +34,7 @@ class ResizeBoundary(Check):
         facts = Facts(fusion)
         kernels = {group.index for group in fusion.kernel_groups}
         asked_for = set(fusion.outputs)
-        for (source, target), values in facts.cuts().items():
+        for source, target, values in fusion.cuts:
             a, b = facts.label(source), facts.label(target)
             exprs, tensors, reason = _resize(facts, kernels, source, target, values)
             hints = {value: expr for value in values if (expr := _hint(facts, source, target, value))}
@@ -56,7 +56,7 @@ class ResizeBoundary(Check):
                 why = f"passes {listed(outputs)}, an output of the fusion, which is in memory anyway"
                 advice = "the groups may still fit in one kernel: dump segmenter_logging to see who refused"
             else:
-                tensors = values
+                tensors = list(values)
                 why = f"({listed(values)}) comes from no slice, pad, cat or indexing, no hint and no fusion output"
                 advice = "a scheduler refused the merge, or it would close a cycle: dump segmenter_logging to see which"
             yield Finding(
@@ -73,7 +73,7 @@ class ResizeBoundary(Check):
 
 
 def _resize(
-    facts: Facts, kernels: set[int], source: int, target: int, values: list[str]
+    facts: Facts, kernels: set[int], source: int, target: int, values: Sequence[str]
 ) -> tuple[list[Expr], list[str], str]:
     """Return the expressions that keep the groups from being one kernel, what they read, and both in words.
 

@@ -5,7 +5,7 @@ No I/O; nothing here knows how the facts were read or how they are drawn.
 
 from segscope.model.capture import Capture, ChildEnd, Damage, NvfuserError, ParseReport, Provenance
 from segscope.model.expr import Expr
-from segscope.model.fusion import Edge, Group, SegmentedFusion
+from segscope.model.fusion import Cut, Edge, Group, SegmentedFusion
 from segscope.model.log import PassChange, PassStatement, Refusal, SegmenterLog, Trial
 from segscope.model.tensor import IterDomain, Tensor
 from segscope.model.transforms import IdExpr, TensorTransforms
@@ -16,6 +16,7 @@ __all__ = [
     "SCHEDULERS",
     "Capture",
     "ChildEnd",
+    "Cut",
     "Damage",
     "Edge",
     "Expr",

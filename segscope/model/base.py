@@ -1,9 +1,20 @@
 """The base of every model: frozen, strict about fields, without loss through JSON."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import Self
 
 
 class Model(BaseModel):
     """A fact that does not change: equal by value, ``model_validate_json(x.model_dump_json()) == x``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy as pydantic does, without what was derived of the old values and kept."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in copy.__dict__.keys() - type(self).model_fields.keys():
+            del copy.__dict__[name]
+        return copy

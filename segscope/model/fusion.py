@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -46,6 +47,17 @@ class Edge(Model):
     """Index of the consuming group."""
     value: str
     """Name of the value."""
+
+
+class Cut(NamedTuple):
+    """All edges between one pair of groups."""
+
+    source: int
+    """Index of the producing group."""
+    target: int
+    """Index of the consuming group."""
+    values: tuple[str, ...]
+    """Names of the values that cross, each once."""
 
 
 class SegmentedFusion(Model):
@@ -111,6 +123,14 @@ class SegmentedFusion(Model):
     def kernel_groups(self) -> tuple[Group, ...]:
         """The groups that launch a kernel."""
         return tuple(g for g in self.groups if self.launches_kernel(g))
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """The cuts, in the order in which the dump first names them."""
+        values: dict[tuple[int, int], dict[str, None]] = {}
+        for edge in self.edges:
+            values.setdefault((edge.source, edge.target), {})[edge.value] = None
+        return tuple(Cut(source, target, tuple(names)) for (source, target), names in values.items())
 
     @property
     def schedulers(self) -> dict[str, int]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from segscope.model import Group, SegmentedFusion
+from segscope.model import Cut, Group, SegmentedFusion
 from segscope.render import palette, words
 from segscope.render.labels import label, tooltip, wrap
 
@@ -35,7 +35,7 @@ def to_dot(fusion: SegmentedFusion, title: str | None = None) -> str:
         _group(graph, fusion, group)
     for name, node in outputs.items():
         _boundary(graph, fusion, node, "output", name)
-    for cut in words.cuts(fusion):
+    for cut in fusion.cuts:
         _cut(graph, fusion, cut)
     for group in fusion.groups:
         for name in dict.fromkeys(group.inputs):
@@ -111,7 +111,7 @@ def _boundary(graph: Digraph, fusion: SegmentedFusion, node: str, side: str, nam
     )
 
 
-def _cut(graph: Digraph, fusion: SegmentedFusion, cut: words.Cut) -> None:
+def _cut(graph: Digraph, fusion: SegmentedFusion, cut: Cut) -> None:
     tensors = [words.tensor(fusion, name) for name in cut.values]
     shown = tensors if len(tensors) <= CUT_TENSORS else tensors[: CUT_TENSORS - 1]
     lines = shown if len(shown) == len(tensors) else [*shown, f"+ {len(tensors) - len(shown)} more"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from segscope.model import Capture, Expr, Group, SegmentedFusion
 
@@ -31,22 +31,6 @@ _PREFIX: Final = {"-": "neg", "!": "logical_not", "~": "bitwise_not"}
 _NAMED_BY_OPERATOR: Final = frozenset({"unary", "binary", "ternary", "unknown"})
 
 SEPARATOR: Final = " · "
-
-
-class Cut(NamedTuple):
-    """All edges between one pair of groups."""
-
-    source: int
-    target: int
-    values: tuple[str, ...]
-
-
-def cuts(fusion: SegmentedFusion) -> tuple[Cut, ...]:
-    """Return the cuts in the order in which the dump first names them; a value is listed once for each."""
-    values: dict[tuple[int, int], dict[str, None]] = {}
-    for edge in fusion.edges:
-        values.setdefault((edge.source, edge.target), {})[edge.value] = None
-    return tuple(Cut(source, target, tuple(names)) for (source, target), names in values.items())
 
 
 def operation(expr: Expr) -> str:

@@ -101,3 +101,23 @@ def test_equality_is_by_value() -> None:
     assert first == second
     assert first.fusion.groups[0] == second.fusion.groups[0]
     assert first.fusion.count() == 0
+
+
+def test_cuts_join_the_edges_of_a_pair(fixture_capture: Callable[[str], Capture]) -> None:
+    fusion = fixture_capture("h200_0.2.36_Llama-2-13b-hf_bookend0_forward").fusion
+    assert len(fusion.edges) == 11
+    assert fusion.cuts == (
+        (0, 3, ("T9", "T31", "T32")),
+        (0, 5, ("T49",)),
+        (0, 1, ("T8", "T11", "T12")),
+        (1, 3, ("T25", "T20")),
+        (1, 2, ("T50",)),
+        (3, 4, ("T51",)),
+    )
+
+
+def test_a_changed_copy_forgets_what_was_derived(fixture_capture: Callable[[str], Capture]) -> None:
+    fusion = fixture_capture("null_0.2.8_llama2-13b_bookend0_forward").fusion
+    assert len(fusion.cuts) > 1 < len(fusion.kernel_groups)
+    changed = fusion.model_copy(update={"edges": (), "groups": fusion.groups[:1]})
+    assert (changed.cuts, changed.kernel_groups) == ((), ())

@@ -5,8 +5,6 @@ import pytest
 from segscope.model import SegmentedFusion
 from segscope.render import words
 
-from .conftest import real_fusion
-
 
 def test_operations_leave_scalars_out(july_2024: SegmentedFusion) -> None:
     said = [words.SEPARATOR.join(words.operations(july_2024, g)) for g in july_2024.groups]
@@ -24,19 +22,6 @@ def test_a_tensor_has_dtype_shape_and_bytes(july_2024: SegmentedFusion) -> None:
     assert words.tensor(july_2024, "T23") == "T23 float [2, 40, 4096, 128] 160 MiB"
     assert words.tensor(july_2024, "T22") == "T22 float [2, 40, 4096, 128] 2 MiB (expanded)"
     assert words.tensor(july_2024, "i7") == "i7"
-
-
-def test_cuts_join_the_edges_of_a_pair() -> None:
-    fusion = real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward")
-    assert len(fusion.edges) == 11
-    assert words.cuts(fusion) == (
-        (0, 3, ("T9", "T31", "T32")),
-        (0, 5, ("T49",)),
-        (0, 1, ("T8", "T11", "T12")),
-        (1, 3, ("T25", "T20")),
-        (1, 2, ("T50",)),
-        (3, 4, ("T51",)),
-    )
 
 
 @pytest.mark.parametrize(
