@@ -1,10 +1,15 @@
 """The base of every model: frozen, strict about fields, without loss through JSON."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
-from typing_extensions import Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Self
 
 
 class Model(BaseModel):
