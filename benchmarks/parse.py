@@ -1,8 +1,7 @@
 """How fast dumps are parsed, and in how much memory: ``python benchmarks/parse.py [--write]``.
 
 Everything is measured in this one run, each piece as the best of three processes of its own, so that what segscope
-remembers of earlier dumps does not count. ``--write`` puts the
-table into benchmarks/RESULTS.md. Compared are
+remembers of earlier dumps does not count. ``--write`` puts the table into benchmarks/RESULTS.md. Compared are
 
 * ``segscope``: the typed models of every fusion, one by one (``segscope.dump.fusions``), log and passes included;
 * ``re``: one match of a compiled pattern on every line, which captures the same things as text (outputs, ids, groups,
@@ -22,8 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).parent
-FIXTURES = HERE.parent / "fixtures"
+from results import write_section
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 LOGS = sorted(FIXTURES.glob("*_log_*.txt"))
 DENSE = FIXTURES / "h200_0.2.36_phi-2_bookend0_resize-off_forward+backward.txt"
 LINE = re.compile(
@@ -57,10 +57,6 @@ INT: /\d+/
 """
 
 RESULTS = """\
-# Results
-
-## Parsing
-
 `python benchmarks/parse.py --write`, all in one run on one machine with two cores.
 
 {table}
@@ -137,7 +133,7 @@ def repeated(target: Path, size: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help="write benchmarks/RESULTS.md")
+    parser.add_argument("--write", action="store_true", help="write the section of benchmarks/RESULTS.md")
     parser.add_argument("--child", nargs=2, metavar=("READER", "FILE"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
@@ -160,7 +156,7 @@ def main() -> None:
     start = f"`segscope count` on one RoPE dump takes {started():.2f} times as long as `python -c 'import pydantic'`."
     print(f"\n{table}\n\n{start}")
     if arguments.write:
-        (HERE / "RESULTS.md").write_text(RESULTS.format(table=table, start=start), encoding="utf-8")
+        write_section("Parsing", RESULTS.format(table=table, start=start))
 
 
 def started() -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from segscope.checks.finding import Finding, Severity
@@ -16,7 +16,7 @@ class Check(ABC):
     name: ClassVar[str]
     """``resize-boundary``, ...: how it is selected."""
     severity: ClassVar[Severity]
-    """The severity of its findings."""
+    """The severity of its findings, where no configuration sets another."""
     summary: ClassVar[str]
     """What it finds, in one line."""
 
@@ -26,4 +26,11 @@ class Check(ABC):
 
     def run_on_errors(self, capture: Capture) -> Iterator[Finding]:
         """Yield what nvFuser's own errors (``Capture.errors``) say; by default nothing."""
+        yield from ()
+
+    def run_on_captures(self, captures: Sequence[Capture]) -> Iterator[Finding]:
+        """Yield what captures say only together, with the ``source`` of one of them; by default nothing.
+
+        They may also be one, which several ranks printed.
+        """
         yield from ()

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts, listed
+from segscope.checks.facts import Facts, facts_of, listed
 from segscope.checks.finding import Finding, Severity
 from segscope.checks.resize_boundary import memory_readers
 from segscope.model import Expr, SegmentedFusion
 
 
 class BroadcastCrossing(Check):
-    """Metadata operations move no data, so a kernel that does nothing else to its input need not hand it on."""
+    """Metadata operations move no data, so a kernel that does nothing else to its input need not hand it on.
+
+    Tensors that fit in one cache line (``Facts.fits_a_line``) are left out: to read one costs no less than to read it.
+    """
 
     name: ClassVar[str] = "broadcast-crossing"
     severity: ClassVar[Severity] = "warning"
@@ -21,12 +24,16 @@ class BroadcastCrossing(Check):
 
     def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
         """Yield one finding for each cut after a kernel group; ``bytes`` are those of the tensors in memory."""
-        facts = Facts(fusion)
+        facts = facts_of(fusion)
         kernels = {group.index for group in fusion.kernel_groups}
         for source, target, values in fusion.cuts:
             if source not in kernels:
                 continue
-            chains = {value: chain for value in values if (chain := _view_of_input(facts, source, target, value))}
+            chains = {
+                value: chain
+                for value in values
+                if not facts.fits_a_line(value) and (chain := _view_of_input(facts, source, target, value))
+            }
             if not chains:
                 continue
             roots = list(dict.fromkeys(chain[-1].tensor_inputs[0] for chain in chains.values()))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts, listed, tensors_of
+from segscope.checks.facts import facts_of, listed, tensors_of
 from segscope.checks.finding import Finding, Severity
 from segscope.graph import components, fewest_cuts, shortest_cycle, successors
 from segscope.model import Capture, SegmentedFusion
@@ -22,7 +22,7 @@ class Cycle(Check):
 
     def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
         """Yield one finding for each set of groups that wait for each other: a shortest cycle, and what to cut."""
-        facts = Facts(fusion)
+        facts = facts_of(fusion)
         dependencies = facts.dependencies()
         graph = successors(len(fusion.groups), dependencies)
         for members in components(graph):

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from segscope.model import Expr, SegmentedFusion, Tensor
 
 HALVES = frozenset({"bfloat", "half"})
 """The 16-bit floating point types, in the words of the cast operators."""
+
+LINE_BYTES = 128
+"""Bytes of a cache line of NVIDIA's GPUs."""
 
 
 @dataclass
@@ -63,19 +67,28 @@ class Facts:
         """Return the label of a group."""
         return self.fusion.groups[index].label
 
-    def resizes(self, expr: Expr) -> bool:
-        """Say whether a slice or pad may change an extent: where all are known and equal, it does not."""
-        before, after = (self.shape(names) for names in (expr.tensor_inputs, expr.tensor_outputs))
-        return before is None or None in before or before != after
+    def fits_a_line(self, name: str) -> bool:
+        """Say whether a tensor is known to take no more than ``LINE_BYTES`` in memory: it costs nothing to hand on.
 
-    def shape(self, names: tuple[str, ...]) -> tuple[int | None, ...] | None:
-        """Return the shape of the first tensor of these; None where there is none."""
-        tensor = self.tensor(names[0]) if names else None
-        return tensor.shape if tensor else None
+        So do scalars, and what is expanded from one, such as the gradient of a sum.
+        """
+        tensor = self.tensor(name)
+        return tensor is not None and tensor.stored_bytes is not None and tensor.stored_bytes <= LINE_BYTES
 
     def tensor(self, name: str) -> Tensor | None:
         """Return what is known of a tensor."""
         return self.fusion.tensors.get(name)
+
+
+_KEPT: WeakValueDictionary[int, Facts] = WeakValueDictionary()
+
+
+def facts_of(fusion: SegmentedFusion) -> Facts:
+    """Return the facts of a fusion: those that somebody holds, so that rules that run one after another share them."""
+    found = _KEPT.get(id(fusion))
+    if found is None:
+        found = _KEPT[id(fusion)] = Facts(fusion)
+    return found
 
 
 def listed(names: Sequence[str]) -> str:

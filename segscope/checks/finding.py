@@ -15,6 +15,8 @@ class Finding(Model):
     rule: str
     """Name of the rule."""
     severity: Severity
+    source: str = ""
+    """The capture (``Capture.source``); empty where a fusion was checked without one."""
     fusion: int | None
     """Index of the fusion in the capture; None for what was found outside every fusion."""
     groups: tuple[int, ...] = ()

@@ -7,7 +7,7 @@ from math import prod
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts
+from segscope.checks.facts import Facts, facts_of
 from segscope.checks.finding import Finding, Severity
 from segscope.model import Expr, Group, SegmentedFusion, Tensor
 
@@ -25,7 +25,7 @@ class MetadataKernel(Check):
 
     def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
         """Yield one finding for each such group; ``bytes`` are those of the tensors that are written."""
-        facts = Facts(fusion)
+        facts = facts_of(fusion)
         for group in fusion.groups:
             exprs = [expr for expr in facts.exprs[group.index] if not expr.is_scalar]
             if not exprs or not all(expr.is_metadata for expr in exprs):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts, listed, tensors_of
+from segscope.checks.facts import Facts, facts_of, listed, tensors_of
 from segscope.checks.finding import Finding, Severity
 from segscope.model import SegmentedFusion
 
@@ -21,7 +21,7 @@ class Order(Check):
 
     def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
         """Yield what does not fit: inputs, outputs, edges, then expressions in several groups."""
-        facts = Facts(fusion)
+        facts = facts_of(fusion)
         yield from self._inputs(facts)
         yield from self._outputs(facts)
         yield from self._edges(facts)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts, listed
+from segscope.checks.facts import Facts, facts_of, listed
 from segscope.checks.finding import Finding, Severity
 from segscope.model import Expr, SegmentedFusion
 
@@ -20,7 +20,7 @@ class PadCatSplit(Check):
 
     def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
         """Yield one finding for each cat, or addition of padded tensors, and group in which a pad of it is not."""
-        facts = Facts(fusion)
+        facts = facts_of(fusion)
         homes = {name: index for index, defined in reversed(list(enumerate(facts.defined))) for name in defined}
         for index, exprs in enumerate(facts.exprs):
             for expr in exprs:
@@ -68,7 +68,7 @@ def _pad_above(
             return None
         expr = facts.defined[home][name]
         if expr.kind == "pad":
-            return (home, expr) if facts.resizes(expr) else None
+            return (home, expr) if facts.fusion.resizes(expr) else None
         keeps_zero = expr.kind in ("cast", "set", "segmenter_set") or (expr.kind == "unary" and expr.op == "-")
         if directly or not keeps_zero or not expr.tensor_inputs:
             return None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import metadata
-from typing import Final
+from typing import Final, get_args
 
 from segscope.checks.base import Check
 from segscope.checks.broadcast_crossing import BroadcastCrossing
 from segscope.checks.cycle import Cycle
+from segscope.checks.finding import Severity
 from segscope.checks.fp32_crossing import Fp32Crossing
 from segscope.checks.metadata_kernel import MetadataKernel
+from segscope.checks.nondeterministic import Nondeterministic
 from segscope.checks.order import Order
 from segscope.checks.pad_cat_split import PadCatSplit
 from segscope.checks.resize_boundary import ResizeBoundary
@@ -28,6 +30,7 @@ _OWN: Final[tuple[type[Check], ...]] = (
     Fp32Crossing,
     BroadcastCrossing,
     MetadataKernel,
+    Nondeterministic,
 )
 
 
@@ -56,6 +59,25 @@ def choose(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> dict[str, 
     rules = checks()
     select, ignore = set(select), set(ignore)
     for name in sorted(select | ignore):
-        if name not in rules:
-            raise SegscopeError(f"unknown rule {name!r}; valid: {', '.join(rules)}")
+        _known(name)
     return {name: rule for name, rule in rules.items() if (not select or name in select) and name not in ignore}
+
+
+def valid_severities(given: Mapping[str, object]) -> dict[str, Severity]:
+    """Return severities by rule as they were given. SegscopeError for a name of no rule, or what is no severity."""
+    found: dict[str, Severity] = {}
+    for name, wanted in given.items():
+        _known(name)
+        severity: Severity
+        for severity in get_args(Severity):
+            if severity == wanted:
+                found[name] = severity
+        if name not in found:
+            valid = ", ".join(get_args(Severity))
+            raise SegscopeError(f"{name}: unknown severity {wanted!r}; valid: {valid}")
+    return found
+
+
+def _known(name: str) -> None:
+    if name not in checks():
+        raise SegscopeError(f"unknown rule {name!r}; valid: {', '.join(checks())}")

@@ -5,24 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from segscope.checks.finding import Finding
+from segscope.model import Capture
 
 
 @dataclass(frozen=True)
 class Report:
-    """What rules found in one file."""
+    """What rules found in captures."""
 
-    source: str
-    """The file."""
-    lines: dict[int, int]
-    """The line of the file at which each fusion begins, by index."""
+    captures: Sequence[Capture]
+    """Their ``source`` is the file that a report names."""
     rules: tuple[str, ...]
     """Names of the rules that ran."""
     findings: tuple[Finding, ...]
     strict: bool
     """Whether every finding breaks its rule, not only an error."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files, each once."""
+        return tuple(dict.fromkeys(capture.source for capture in self.captures))
 
     def breaks(self, finding: Finding) -> bool:
         """Say whether the finding breaks its rule."""
@@ -30,30 +35,40 @@ class Report:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The rules that are broken, in the order in which they ran."""
+        """The rules that are broken in any of the files, in the order in which they ran."""
         names = {finding.rule for finding in self.findings if self.breaks(finding)}
         return tuple(name for name in self.rules if name in names)
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The rules that are not broken."""
-        return tuple(name for name in self.rules if name not in self.broken)
+        broken = self.broken
+        return tuple(name for name in self.rules if name not in broken)
 
 
 def as_text(report: Report) -> str:
-    """One finding a line, what to do about it below, and last how many rules are kept and broken."""
+    """One finding a line, what to do about it below, and last how many rules are kept and broken.
+
+    Each begins with its file where there are several. Advice that findings in a row share stands below their last.
+    """
     lines = []
-    for finding in report.findings:
-        size = "" if finding.bytes is None else f" ({finding.bytes:,} bytes)"
-        option = f" [{finding.option}]" if finding.option else ""
-        lines += [f"{finding}{size}", f"    {finding.advice}{option}"]
+    for (advice, option), findings in groupby(report.findings, lambda finding: (finding.advice, finding.option)):
+        for finding in findings:
+            source = f"{finding.source}: " if len(report.sources) > 1 else ""
+            size = "" if finding.bytes is None else f" ({finding.bytes:,} bytes)"
+            lines.append(f"{source}{finding}{size}")
+        lines.append(f"    {advice}{f' [{option}]' if option else ''}")
     return "\n".join([*lines, f"{len(report.kept)} kept, {len(report.broken)} broken"])
 
 
 def as_json(report: Report) -> str:
-    """An object: the source, the rules that are kept and those that are broken, and the findings with all fields."""
+    """An object, the same for one file and for several.
+
+    ``sources`` are the files, ``kept`` and ``broken`` the names of the rules that are so over all of them, ``findings``
+    an array of findings with all fields; each names its file as ``source``.
+    """
     findings = [finding.model_dump(mode="json") for finding in report.findings]
-    whole = {"source": report.source, "kept": report.kept, "broken": report.broken, "findings": findings}
+    whole = {"sources": report.sources, "kept": report.kept, "broken": report.broken, "findings": findings}
     return json.dumps(whole, indent=1)
 
 
@@ -63,11 +78,14 @@ def as_github(report: Report) -> str:
     Source: "Workflow commands for GitHub Actions", and ``@actions/core`` for what must be escaped.
     """
     commands = {"error": "error", "warning": "warning", "note": "notice"}
+    first_lines = {
+        (capture.source, fusion.index): fusion.first_line for capture in report.captures for fusion in capture.fusions
+    }
     lines = []
     for finding in report.findings:
         properties = {
-            "file": report.source,
-            "line": str(report.lines.get(-1 if finding.fusion is None else finding.fusion, 1)),
+            "file": finding.source,
+            "line": str(1 if finding.fusion is None else first_lines.get((finding.source, finding.fusion), 1)),
             "title": f"segscope {finding.rule}",
         }
         listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
@@ -85,21 +103,23 @@ def _property(text: str) -> str:
 
 
 def as_junit(report: Report) -> str:
-    """A test suite with one test case a rule; what breaks it is its failure, other findings are its output."""
+    """A test suite with one test case a file and rule; what breaks it is its failure, other findings are its output."""
     from xml.etree import ElementTree
 
-    suite = ElementTree.Element(
-        "testsuite", name="segscope check", tests=str(len(report.rules)), failures=str(len(report.broken)), errors="0"
-    )
-    for rule in report.rules:
-        case = ElementTree.SubElement(suite, "testcase", classname=_printable(report.source), name=rule)
-        found = [finding for finding in report.findings if finding.rule == rule]
-        breaking = [finding for finding in found if report.breaks(finding)]
-        if breaking:
+    found: dict[tuple[str, str], list[Finding]] = {(s, rule): [] for s in report.sources for rule in report.rules}
+    for finding in report.findings:
+        found.setdefault((finding.source, finding.rule), []).append(finding)
+    suite = ElementTree.Element("testsuite", name="segscope check", tests=str(len(found)), errors="0")
+    failures = 0
+    for (source, rule), findings in found.items():
+        case = ElementTree.SubElement(suite, "testcase", classname=_printable(source), name=rule)
+        if breaking := [finding for finding in findings if report.breaks(finding)]:
+            failures += 1
             failure = ElementTree.SubElement(case, "failure", message=_printable(breaking[0].message))
             failure.text = _printable("\n".join(f"{finding}\n    {finding.advice}" for finding in breaking))
-        if others := [finding for finding in found if not report.breaks(finding)]:
+        if others := [finding for finding in findings if not report.breaks(finding)]:
             ElementTree.SubElement(case, "system-out").text = _printable("\n".join(map(str, others)))
+    suite.set("failures", str(failures))
     ElementTree.indent(suite, " ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, encoding="unicode")
 

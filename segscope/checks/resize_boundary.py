@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts, listed, tensors_of
+from segscope.checks.facts import Facts, facts_of, listed, tensors_of
 from segscope.checks.finding import Finding, Severity
 from segscope.model import Expr, SegmentedFusion
 
@@ -31,7 +31,7 @@ class ResizeBoundary(Check):
 
     def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
         """Yield one finding for each cut."""
-        facts = Facts(fusion)
+        facts = facts_of(fusion)
         kernels = {group.index for group in fusion.kernel_groups}
         asked_for = set(fusion.outputs)
         for source, target, values in fusion.cuts:
@@ -112,7 +112,7 @@ def memory_readers(facts: Facts, group: int, value: str) -> list[Expr]:
         expr
         for expr in facts.readers[group].get(value, ())
         if expr.kind in _READS_MEMORY
-        and (expr.kind not in _RESIZES or (expr.tensor_inputs[:1] == (value,) and facts.resizes(expr)))
+        and (expr.kind not in _RESIZES or (expr.tensor_inputs[:1] == (value,) and facts.fusion.resizes(expr)))
     ]
 
 

@@ -8,7 +8,7 @@ from segscope.cli.reading import choose_fusions, read_capture
 
 
 @click.command(name="check", short_help="Check fusions against rules; exit code 1 where one is broken.")
-@click.argument("file", required=False)
+@click.argument("files", metavar="FILE...", nargs=-1)
 @click.option("--select", multiple=True, metavar="RULE", help="Run this rule; several may be named.  [default: all]")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not run this rule; several may be named.")
 @click.option("--strict", is_flag=True, help="Let warnings and notes break a rule too, not only errors.")
@@ -21,11 +21,11 @@ from segscope.cli.reading import choose_fusions, read_capture
     help="How to print findings.",
 )
 @click.option("--list", "explain", is_flag=True, help="Explain the rules and check nothing.")
-@click.option("--fusion", "number", type=int, metavar="N", help="Check fusion N only, from 0.")
+@click.option("--fusion", "number", type=int, metavar="N", help="Check fusion N of each FILE only, from 0.")
 @click.pass_context
 def command(
     ctx: click.Context,
-    file: str | None,
+    files: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     strict: bool,
@@ -33,28 +33,38 @@ def command(
     explain: bool,
     number: int | None,
 ) -> None:
-    """Check the segmented fusions in FILE, and say what is wrong with them and what to do about it.
+    """Check the segmented fusions in each FILE, and say what is wrong with them and what to do about it.
 
-    FILE is a dump or a capture.json; - is standard input. Exit codes: 0 where every rule is kept, 1 where one is
-    broken (it found an error, or anything with --strict), 2 where FILE could not be checked.
+    FILE is a dump or a capture.json; - is standard input. Several are captures of the same thing, and are also compared
+    with each other (rule nondeterministic). Exit codes: 0 where every rule is kept, 1 where one is broken (it found an
+    error, or anything with --strict), 2 where a FILE could not be checked.
+
+    The table [tool.segscope.severities] of the nearest pyproject.toml that has one, or [severities] of a segscope.toml,
+    sets other severities: resize-boundary = "warning".
     """
-    from segscope.checks import check, choose
+    from pathlib import Path
+
+    from segscope.checks import choose, run_rules
     from segscope.checks.report import FORMATS, Report, report_lines
+    from segscope.checks.settings import find_severities
 
     rules = choose(select, ignore)
+    severities = find_severities(Path.cwd())
     if explain:
         if rules:
-            click.echo(report_lines([(rule.name, rule.severity, rule.summary) for rule in rules.values()]))
+            lines = ((name, severities.get(name, rule.severity), rule.summary) for name, rule in rules.items())
+            click.echo(report_lines(list(lines)))
         return
-    if file is None:
-        raise click.UsageError("Missing argument 'FILE'", ctx)
-    capture = read_capture(file, strict=False)
-    fusions = choose_fusions(capture, number)
+    if not files:
+        raise click.UsageError("Missing argument 'FILE...'", ctx)
+    captures = []
+    for file in files:
+        capture = read_capture(file, strict=False)
+        captures.append(capture.model_copy(update={"source": file, "fusions": choose_fusions(capture, number)}))
     report = Report(
-        source=capture.source,
-        lines={fusion.index: fusion.first_line for fusion in fusions},
+        captures=captures,
         rules=tuple(rules),
-        findings=tuple(check(capture.model_copy(update={"fusions": fusions}), select, ignore)),
+        findings=tuple(run_rules(rules, captures, severities)),
         strict=strict,
     )
     if text := FORMATS[form](report):

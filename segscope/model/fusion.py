@@ -124,6 +124,14 @@ class SegmentedFusion(Model):
         """The groups that launch a kernel."""
         return tuple(g for g in self.groups if self.launches_kernel(g))
 
+    def resizes(self, expr: Expr) -> bool:
+        """Say whether a slice or pad may change an extent: where all are known and equal, it does not."""
+        before, after = (
+            self.tensors[names[0]].shape if names and names[0] in self.tensors else None
+            for names in (expr.tensor_inputs, expr.tensor_outputs)
+        )
+        return before is None or None in before or before != after
+
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
         """The cuts, in the order in which the dump first names them."""

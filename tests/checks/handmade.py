@@ -32,7 +32,7 @@ def expr(number: int, text: str, widths: dict[str, tuple[int | str, ...]] | None
     return Expr(id=number, kind=kind, op=op, outputs=(output,), inputs=inputs, attributes=attributes, text=text)
 
 
-def tensor(name: str, shape: tuple[int, ...] = (8, 4), dtype: str = "float") -> Tensor:
+def tensor(name: str, shape: tuple[int, ...] = (8, 64), dtype: str = "float") -> Tensor:
     dims = (
         IterDomain(iter_type="i", parallel_type="S", number=position, extent=str(size), size=size)
         for position, size in enumerate(shape)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from segscope import check
 from segscope.model import Capture
 from tests.checks.handmade import fusion, tensor
@@ -52,3 +54,24 @@ def test_a_view_that_a_slice_must_find_in_memory() -> None:
     groups = (("pointwise", "T1 = exp(T0); T2 = broadcast(T0)"), ("pointwise", "T3 = slice(T2); T4 = +(T3, T1)"))
     found = fusion(["T0"], ["T4"], *groups, tensors=(tensor("T3", (8, 2)),))
     assert check(found, select=["broadcast-crossing"]) == []
+
+
+@pytest.mark.parametrize("name", ["Llama-2-13b-hf_bookend0_resize-off", "tiny-llama-1.1b_bookend0", "phi-2_bookend0"])
+def test_scalars_of_a_backward_pass_cost_nothing(fixture_capture: Read, name: str) -> None:
+    """The gradient of a sum is expanded from one element, and phi-2 slices it."""
+    backward = fixture_capture(f"h200_0.2.36_{name}_forward+backward").fusions[1]
+    assert check(backward, select=["broadcast-crossing"]) == []
+
+
+@pytest.mark.parametrize(("shape", "number"), [((1, 32), 0), ((1, 33), 1), ((), 0)])
+def test_what_fits_in_a_cache_line_costs_nothing(shape: tuple[int, ...], number: int) -> None:
+    groups = (("pointwise", "T1 = exp(T0); T2 = broadcast(T0)"), ("pointwise", "T3 = +(T1, T2)"))
+    found = fusion(["T0"], ["T3"], *groups, tensors=(tensor("T2", shape),))
+    assert len(check(found, select=["broadcast-crossing"])) == number
+
+
+def test_a_tensor_of_unknown_size_may_be_large() -> None:
+    groups = (("pointwise", "T1 = exp(T0); T2 = broadcast(T0)"), ("pointwise", "T3 = +(T1, T2)"))
+    found = fusion(["T0"], ["T3"], *groups, tensors=(tensor("T2", (1,)).model_copy(update={"dtype": None}),))
+    (finding,) = check(found, select=["broadcast-crossing"])
+    assert finding.bytes is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 import segscope
 from segscope import Finding, SegscopeError, check, read
-from segscope.checks import Check, checks, choose
+from segscope.checks import Check, Severity, checks, choose, run_rules
 from segscope.model import Capture, Edge, Expr, Group, SegmentedFusion
 from tests.checks.handmade import fusion
 from tests.conftest import DUMPS, FIXTURES
@@ -27,6 +27,7 @@ RULES = [
     "fp32-crossing",
     "broadcast-crossing",
     "metadata-kernel",
+    "nondeterministic",
 ]
 
 
@@ -80,7 +81,38 @@ def test_findings_are_sorted_and_keep_through_json(fixture_capture: Read) -> Non
 
 def test_a_capture_is_its_fusions(fixture_capture: Read) -> None:
     capture = fixture_capture("h200_0.2.36_phi-2_bookend0_forward+backward")
-    assert check(capture) == [finding for fusion in capture.fusions for finding in check(fusion)]
+    found = [finding for fusion in capture.fusions for finding in check(fusion)]
+    assert check(capture) == [finding.model_copy(update={"source": capture.source}) for finding in found]
+    assert {finding.source for finding in found} == {""}
+
+
+def test_several_captures_come_one_behind_the_other(fixture_capture: Read) -> None:
+    captures = [fixture_capture(JULY), fixture_capture("h200_0.2.36_phi-2_bookend0_forward")]
+    each = [check(capture) for capture in captures]
+    assert check(captures, ignore=["nondeterministic"]) == each[0] + each[1]
+    assert check([]) == []
+
+
+def test_severities_are_set_by_rule(fixture_capture: Read) -> None:
+    july = fixture_capture(JULY)
+    usual, found = check(july), check(july, severities={"fp32-crossing": "error", "resize-boundary": "note"})
+    assert {f.severity for f in found if f.rule == "fp32-crossing"} == {"error"}
+    assert [f.model_copy(update={"severity": "note"}) for f in found] == [
+        f.model_copy(update={"severity": "note"}) for f in usual
+    ]
+    assert {f.severity for f in check(july.fusion, severities={"resize-boundary": "warning"})} == {"warning"}
+
+
+@pytest.mark.parametrize(
+    ("severities", "says"),
+    [
+        ({"resize": "note"}, "unknown rule 'resize'; valid: cycle, order"),
+        ({"order": "fatal"}, "order: unknown severity 'fatal'; valid: error, warning, note"),
+    ],
+)
+def test_what_is_no_severity(fixture_capture: Read, severities: dict[str, Severity], says: str) -> None:
+    with pytest.raises(SegscopeError, match=says):
+        check(fixture_capture(JULY), severities=severities)
 
 
 PLUGIN = """
@@ -136,6 +168,27 @@ def test_a_package_whose_rule_is_none(plugin: Callable[[str, str], None], code: 
     plugin(code, target)
     with pytest.raises(SegscopeError, match=says):
         checks()
+
+
+class _Pairs(Check):
+    name = "pairs"
+    severity = "note"
+    summary = "two captures"
+
+    def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
+        yield from ()
+
+    def run_on_captures(self, captures: Sequence[Capture]) -> Iterator[Finding]:
+        where = {"rule": self.name, "severity": self.severity, "fusion": None, "advice": ""}
+        yield Finding(source=captures[-1].source, message=f"{len(captures)} captures", **where)
+
+
+def test_a_rule_over_captures_runs_once(fixture_capture: Read) -> None:
+    captures = [fixture_capture(JULY), fixture_capture("null_0.2.8_llama2-13b_log_forward")]
+    (finding,) = run_rules({"pairs": _Pairs}, captures, {})
+    assert (finding.message, finding.source) == ("2 captures", captures[1].source)
+    assert [f.message for f in run_rules({"pairs": _Pairs}, captures[0], {})] == ["1 captures"]
+    assert run_rules({"pairs": _Pairs}, captures[0].fusion, {}) == []
 
 
 def test_a_rule_is_its_run() -> None:

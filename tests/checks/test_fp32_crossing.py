@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from segscope import check
+from segscope import capture_rope, check
 from segscope.model import Capture
 from tests.checks.handmade import fusion, tensor
 
@@ -34,10 +34,10 @@ def test_a_tensor_that_is_only_read_to_be_cast_down(half: str) -> None:
         ["T2"],
         ("pointwise", "T1 = exp(T0)"),
         ("pointwise", f"T2 = __float2{half}(T1)"),
-        tensors=(tensor("T1", (8, 4)),),
+        tensors=(tensor("T1", (8, 64)),),
     )
     (finding,) = check(found, select=["fp32-crossing"])
-    assert (finding.tensors, finding.bytes, finding.expressions) == (("T1", "T2"), 64, (1,))
+    assert (finding.tensors, finding.bytes, finding.expressions) == (("T1", "T2"), 1024, (1,))
     assert finding.advice == "cast it where it is made and pass T2"
 
 
@@ -80,3 +80,30 @@ def test_one_finding_for_a_tensor_with_several_readers() -> None:
     (finding,) = check(found, select=["fp32-crossing"])
     assert finding.groups == (0, 1, 2)
     assert "from g0 to g1 and g2" in finding.message
+
+
+@pytest.mark.parametrize(("shape", "number"), [((32,), 0), ((33,), 1), ((), 0), ((1, 8, 4), 0)])
+def test_what_fits_in_a_cache_line_costs_nothing(shape: tuple[int, ...], number: int) -> None:
+    groups = (("pointwise", "T1 = __half2float(T0)"), ("pointwise", "T2 = exp(T1)"))
+    found = fusion(["T0"], ["T2"], *groups, tensors=(tensor("T1", shape),))
+    assert len(check(found, select=["fp32-crossing"])) == number
+
+
+@pytest.mark.parametrize(
+    ("dtype", "option"), [("__bfloat", "NVFUSER_ENABLE=io_to_lower_precision"), ("float", None), ("int64_t", None)]
+)
+def test_nvfusers_option_bears_on_what_becomes_16_bits(dtype: str, option: str | None) -> None:
+    groups = (("pointwise", "T1 = __half2float(T0)"), ("pointwise", "T2 = exp(T1)"))
+    found = fusion(["T0"], ["T2"], *groups, tensors=(tensor("T2", dtype=dtype),))
+    (finding,) = check(found, select=["fp32-crossing"])
+    assert finding.option == option
+
+
+@pytest.mark.toolchain
+def test_the_option_undoes_the_crossings_of_july_2024(need_toolchain: Callable[[str], str]) -> None:
+    toolchain = need_toolchain("nvfuser-0.2.8")
+    enabled = capture_rope(
+        "Llama-2-13b-hf", device="null", toolchain=toolchain, bookend=False, enable=["io_to_lower_precision"]
+    )
+    assert enabled.count("pointwise") == 6
+    assert check(enabled, select=["fp32-crossing"]) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -33,7 +34,7 @@ def test_warnings_and_notes_break_nothing(cli: Cli) -> None:
     done = cli("check", TODAY)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[-1] == "7 kept, 0 broken"
+    assert lines[-1] == "8 kept, 0 broken"
     assert (
         "warning: broadcast-crossing: fusion 0: g3 reads T25 and T20 from g4: only broadcast and expand of T2 and T1, "
         "and nothing else crosses there (2,097,152 bytes)" in lines
@@ -41,11 +42,19 @@ def test_warnings_and_notes_break_nothing(cli: Cli) -> None:
     assert "    let g3 read T2 and T1 and repeat the broadcast and expand" in lines
 
 
+def test_advice_in_common_is_given_once(cli: Cli) -> None:
+    lines = cli("check", JULY, "--select", "resize-boundary").out.splitlines()
+    advice = [number for number, line in enumerate(lines) if line.startswith("    ")]
+    assert advice[0] > 1
+    assert all(lines[one] != lines[other] for one, other in pairwise(advice))
+    assert sum(line.startswith("note: ") for line in lines) == len(lines) - len(advice) - 1 == 18
+
+
 def test_strict_lets_them(cli: Cli) -> None:
     done = cli("check", "--strict", TODAY)
-    assert (done.code, done.out.splitlines()[-1]) == (1, "5 kept, 2 broken")
+    assert (done.code, done.out.splitlines()[-1]) == (1, "6 kept, 2 broken")
     done = cli("check", "--strict", "--ignore", "resize-boundary", "--ignore", "broadcast-crossing", TODAY)
-    assert (done.code, done.out) == (0, "5 kept, 0 broken\n")
+    assert (done.code, done.out) == (0, "6 kept, 0 broken\n")
 
 
 def test_an_error_is_exit_code_1(cli: Cli, cyclic: Path) -> None:
@@ -62,7 +71,7 @@ def test_an_error_is_exit_code_1(cli: Cli, cyclic: Path) -> None:
         ([JULY, "--ignore", "resize"], "unknown rule 'resize'"),
         ([JULY, "--fusion", "3"], "no fusion 3; the only fusion is 0"),
         (["nowhere.txt"], "nowhere.txt: No such file or directory"),
-        ([], "Missing argument 'FILE'"),
+        ([], "Missing argument 'FILE...'"),
         ([JULY, "--format", "xml"], "'xml' is not one of 'text', 'json', 'github', 'junit'"),
     ],
 )
@@ -97,8 +106,9 @@ def test_json_holds_the_findings(cli: Cli, cyclic: Path) -> None:
     done = cli("check", "--format", "json", cyclic)
     assert done.code == 1
     found = json.loads(done.out)
-    assert [Finding.model_validate_json(json.dumps(finding)) for finding in found["findings"]] == check(read(cyclic))
-    assert found["source"] == read(cyclic).source
+    capture = read(cyclic).model_copy(update={"source": str(cyclic)})
+    assert [Finding.model_validate_json(json.dumps(finding)) for finding in found["findings"]] == check(capture)
+    assert found["sources"] == [str(cyclic)]
     assert "cycle" in found["broken"]
     assert "fp32-crossing" in found["kept"]
 
@@ -139,3 +149,103 @@ def test_junit_is_a_case_a_rule(cli: Cli, cyclic: Path) -> None:
     output = cases["fp32-crossing"].find("system-out")
     assert output is not None
     assert (output.text or "").count("fp32-crossing") == 2
+
+
+# --- several files --------------------------------------------------------------------------------------------------
+
+JANUARY = FIXTURES / "history" / "null_0.2.24.dev20250115_Llama-2-13b-hf_definition.txt"
+FEBRUARY = FIXTURES / "history" / "null_0.2.25.dev20250201_Llama-2-13b-hf_definition.txt"
+
+
+def test_several_files_are_compared(cli: Cli) -> None:
+    done = cli("check", JANUARY, FEBRUARY, "--select", "nondeterministic", "--select", "cycle")
+    assert (done.code, done.err) == (0, "")
+    first, *_, last = done.out.splitlines()
+    assert first.startswith(f"{FEBRUARY}: warning: nondeterministic: fusion 0: 2 captures, 2 segmentations: ")
+    assert last == "2 kept, 0 broken"
+    assert cli("check", JANUARY, JANUARY, "--select", "nondeterministic").out == "1 kept, 0 broken\n"
+
+
+def test_a_rule_is_broken_that_one_file_breaks(cli: Cli, cyclic: Path) -> None:
+    done = cli("check", JULY, cyclic, JULY, "--select", "cycle", "--select", "metadata-kernel")
+    assert done.code == 1
+    assert done.out.startswith(f"{cyclic}: error: cycle: fusion 0: ")
+    assert done.out.splitlines()[-1] == "1 kept, 1 broken"
+
+
+def test_json_has_one_shape(cli: Cli, cyclic: Path) -> None:
+    one, two = (json.loads(cli("check", "--format", "json", *files).out) for files in ([JULY], [JULY, cyclic]))
+    assert one.keys() == two.keys() == {"sources", "kept", "broken", "findings"}
+    assert (one["sources"], two["sources"]) == ([str(JULY)], [str(JULY), str(cyclic)])
+    assert {finding["source"] for finding in one["findings"]} == {str(JULY)}
+    assert {finding["source"] for finding in two["findings"]} == {str(JULY), str(cyclic)}
+    assert one["findings"] == [finding for finding in two["findings"] if finding["source"] == str(JULY)]
+
+
+def test_github_names_the_file_of_each(cli: Cli) -> None:
+    done = cli("check", "--format", "github", "--select", "fp32-crossing", JULY, FEBRUARY)
+    files = [line.partition("file=")[2].partition(",")[0] for line in done.out.splitlines()]
+    assert files == [str(JULY)] * 2 + [str(FEBRUARY)] * 2
+    lines = {line.partition("line=")[2].partition(",")[0] for line in done.out.splitlines()}
+    assert lines == {str(read(path).fusion.first_line) for path in (JULY, FEBRUARY)}
+
+
+def test_junit_is_a_case_a_file_and_rule(cli: Cli, cyclic: Path) -> None:
+    done = cli("check", "--format", "junit", JULY, cyclic, "--select", "cycle", "--select", "order")
+    suite = ElementTree.fromstring(done.out.encode())
+    cases = [(case.get("classname"), case.get("name"), len(case)) for case in suite.iter("testcase")]
+    assert cases == [
+        (str(JULY), "cycle", 0),
+        (str(JULY), "order", 0),
+        (str(cyclic), "cycle", 1),
+        (str(cyclic), "order", 1),
+    ]
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
+
+
+def test_a_capture_has_the_name_of_its_file(cli: Cli, tmp_path: Path) -> None:
+    """What segscope ran has a description for a source, which may be that of another file too."""
+    paths = [tmp_path / name for name in ("a.json", "b.json")]
+    for path, source in zip(paths, (JANUARY, FEBRUARY), strict=True):
+        path.write_text(read(source).model_copy(update={"source": "rope"}).model_dump_json())
+    done = cli("check", "--select", "nondeterministic", *paths)
+    assert done.out.startswith(f"{paths[1]}: warning: ")
+    assert ": a.json (8 no_op, 4 pointwise); b.json (" in done.out
+
+
+def test_a_file_that_cannot_be_read_stops_all(cli: Cli) -> None:
+    done = cli("check", JULY, "nowhere.txt")
+    assert (done.code, done.out, done.err) == (2, "", "segscope: error: nowhere.txt: No such file or directory\n")
+
+
+# --- severities -----------------------------------------------------------------------------------------------------
+
+
+def test_a_project_sets_severities(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "segscope.toml").write_text('[severities]\nfp32-crossing = "error"\nresize-boundary = "warning"\n')
+    monkeypatch.chdir(tmp_path)
+    listed = dict(line.split()[:2] for line in cli("check", "--list").out.splitlines())
+    assert (listed["fp32-crossing"], listed["resize-boundary"], listed["order"]) == ("error", "warning", "error")
+    done = cli("check", JULY)
+    assert (done.code, done.out.splitlines()[-1]) == (1, "7 kept, 1 broken")
+    assert done.out.count("error: fp32-crossing: ") == 2
+    assert "note: " not in done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[severities]\nresize = "note"\n', "unknown rule 'resize'"),
+        ('[severities]\norder = "fatal"\n', "order: unknown severity 'fatal'"),
+        ("[severities\n", "not TOML: "),
+    ],
+)
+@pytest.mark.parametrize("arguments", [[JULY], ["--list"]])
+def test_severities_that_are_none(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str, arguments: list[str | Path]
+) -> None:
+    (tmp_path / "segscope.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    done = cli("check", *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert f"segscope.toml: {says}" in done.err
