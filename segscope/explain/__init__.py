@@ -1,0 +1,1 @@
+"""Why a fusion is cut as it is, and how few kernels would do."""
