@@ -14,7 +14,7 @@ from typing import Any, Final
 from segscope import __version__, dump
 from segscope.capture import child
 from segscope.capture.complaint import complaint
-from segscope.capture.device import choose
+from segscope.capture.device import Device, choose
 from segscope.capture.processes import signals_raise
 from segscope.capture.toolchain import Toolchain, default_name, ensure, state
 from segscope.errors import CaptureError, NoDumpError
@@ -49,10 +49,52 @@ class Request:
         return variables
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A request that was run."""
+
+    chain: Toolchain
+    device: Device
+    record: Mapping[str, Any]
+    """What worker.py recorded; empty where the child did not get that far."""
+    stdout: bytes
+    stderr: str
+    end: ChildEnd
+
+
 def run(request: Request, *, toolchain: str | None, device: str, card: str, timeout: float) -> Capture:
     """Run the request in a child process and parse what it printed on file descriptor 1.
 
     Raises ToolchainError, DeviceError, or, where the child printed no segmented fusion, CaptureError.
+    """
+    finished = execute(request, toolchain=toolchain, device=device, card=card, timeout=timeout)
+    record, end = finished.record, finished.end
+    text = _wanted(finished.stdout, record, request.phases)
+    source = f"{request.workload} in {finished.chain.name}"
+    try:
+        parsed = dump.parse(text, source)
+    except NoDumpError:
+        raise CaptureError(_no_dump(source, end), output=text, stderr=finished.stderr) from None
+    chosen = finished.device
+    provenance = Provenance(
+        workload=request.workload,
+        options=request.options,
+        environment=request.environment,
+        toolchain=finished.chain.name,
+        versions={"segscope": __version__, **record.get("versions", {})},
+        device=chosen.kind,
+        card=record.get("card") or (chosen.card.name if chosen.card else ""),
+        command=("python", _WORKER.name, request.file.name, json.dumps(request.options)),
+        end=end,
+        notes=_notes(finished.stderr),
+    )
+    return parsed.model_copy(update={"provenance": provenance, "dump": text})
+
+
+def execute(request: Request, *, toolchain: str | None, device: str, card: str, timeout: float) -> Finished:
+    """Run the request in a child process, however that ends.
+
+    Raises ToolchainError, DeviceError, or CaptureError for a time limit that is none.
     """
     if not timeout > 0:
         raise CaptureError(f"time limit {timeout:g} s: must be more than 0")
@@ -68,26 +110,8 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
         command = [str(chain.python), str(_WORKER), str(request.file), json.dumps(request.options), str(record_file)]
         ended = child.run(command, environment, folder, timeout)
         record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
-    text = _wanted(ended.stdout, record, request.phases)
     end = _end(ended, record, timeout, chain)
-    source = f"{request.workload} in {chain.name}"
-    try:
-        parsed = dump.parse(text, source)
-    except NoDumpError:
-        raise CaptureError(_no_dump(source, end), output=text, stderr=ended.stderr) from None
-    provenance = Provenance(
-        workload=request.workload,
-        options=request.options,
-        environment=request.environment,
-        toolchain=chain.name,
-        versions={"segscope": __version__, **record.get("versions", {})},
-        device=chosen.kind,
-        card=record.get("card") or (chosen.card.name if chosen.card else ""),
-        command=("python", _WORKER.name, request.file.name, json.dumps(request.options)),
-        end=end,
-        notes=_notes(ended.stderr),
-    )
-    return parsed.model_copy(update={"provenance": provenance, "dump": text})
+    return Finished(chain, chosen, record, ended.stdout, ended.stderr, end)
 
 
 def _inherited(chain: Toolchain) -> dict[str, str]:

@@ -1,0 +1,95 @@
+"""How few kernels would do: as segmented, and the fewest that the rules allow, with a segmentation as proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from itertools import product
+from typing import Literal, get_args
+
+from segscope.errors import SegscopeError
+from segscope.explain.proof import proof
+from segscope.explain.work import Rules, Work
+from segscope.graph.partition import fewest_levels, greedy_groups
+from segscope.model import SegmentedFusion
+from segscope.model.base import Model
+
+
+class Bound(Model):
+    """The fewest kernel groups under one set of rules: a bound by structure, which no scheduler was asked about."""
+
+    rules: Rules
+    connected: bool
+    """Whether each group hangs together over values that it computes; else it may be anything, which only horizontal
+    fusion could reach."""
+    at_least: int
+    """No legal segmentation has fewer kernel groups."""
+    method: Literal["path", "solver", "greedy"]
+    """How the proof was found: by a longest path or by a search, or, where the solver is not installed, by joining what
+    can be joined in order, which gives few groups and not always the fewest."""
+    proof: SegmentedFusion
+    """A segmentation of the same expressions that keeps the rules."""
+
+    @property
+    def fewest(self) -> int:
+        """Kernel groups of the proof."""
+        return self.proof.count()
+
+    @property
+    def exact(self) -> bool:
+        """Whether no segmentation has fewer than the proof."""
+        return self.fewest == self.at_least
+
+
+class Headroom(Model):
+    """Kernel groups of a fusion, and how few there might be."""
+
+    kernel_groups: int
+    """As segmented."""
+    bounds: tuple[Bound, ...]
+
+    def bound(self, rules: Rules, *, connected: bool) -> Bound:
+        """Return one of the bounds. Raises SegscopeError where it was not asked for."""
+        for bound in self.bounds:
+            if (bound.rules, bound.connected) == (rules, connected):
+                return bound
+        raise SegscopeError(f"headroom was not asked for under the rules {rules!r}")
+
+
+def headroom(fusion: SegmentedFusion, rules: Sequence[Rules] = get_args(Rules), *, seconds: float = 10.0) -> Headroom:
+    """Return the fewest kernel groups that a legal, acyclic segmentation of the same expressions can have.
+
+    Each set of ``rules`` (``segscope.explain.work.Rules``) gives two bounds: groups that hang together, and any.
+    Metadata operations and up-casts may be repeated in every kernel that reads them and cost nothing. Groups of other
+    schedulers than pointwise, resize and transpose stay as they are, and so do kernels of metadata operations alone.
+
+    The first needs a search, by OR-Tools (``pip install segscope[solver]``), which ends after ``seconds`` for each set
+    of rules; then ``at_least`` and the proof differ by a gap. Without OR-Tools the proof is found greedily.
+
+    Raises SegscopeError for rules that are not known, and for a fusion whose groups already wait for each other.
+    """
+    for name in rules:
+        if name not in get_args(Rules):
+            raise SegscopeError(f"unknown rules {name!r}; valid: {', '.join(get_args(Rules))}")
+    works = [Work(fusion, name) for name in rules]
+    bounds = [_bound(work, connected, seconds) for work, connected in product(works, (True, False))]
+    return Headroom(kernel_groups=fusion.count(), bounds=tuple(bounds))
+
+
+def _bound(work: Work, connected: bool, seconds: float) -> Bound:
+    method: Literal["path", "solver", "greedy"]
+    if not connected:
+        found, method = fewest_levels(work.problem), "path"
+    elif find_spec("ortools"):
+        from segscope.graph.solve import fewest_groups
+
+        found, method = fewest_groups(work.problem, seconds), "solver"
+    else:
+        found, method = greedy_groups(work.problem), "greedy"
+    return Bound(
+        rules=work.rules,
+        connected=connected,
+        at_least=found.at_least,
+        method=method,
+        proof=proof(work, found.groups),
+    )

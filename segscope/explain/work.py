@@ -1,0 +1,165 @@
+"""What of a fusion needs a kernel, what may be repeated in every kernel that wants it, and what must be kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Final, Literal
+
+from segscope.graph.partition import Problem
+from segscope.model import Expr, SegmentedFusion
+
+Rules = Literal["boundary", "resize"]
+"""What a kernel may hold.
+
+``boundary``: a slice or pad that changes an extent reads an input of its kernel, as every scheduler but ``resize``
+demands (``SchedulerTopologyChecker`` in csrc/scheduler/registry_utils.cpp); ``resize``: it may read what the kernel
+computes. In both, select, index_select and gather read an input, and a ``SegmenterSet`` is a cut.
+"""
+
+ELEMENTWISE: Final = frozenset({"pointwise", "resize", "transpose"})
+"""The schedulers whose groups may be made anew; a group of any other stays as it is, and none joins it."""
+
+_LOOKUPS: Final = frozenset({"select", "index_select", "gather"})
+_BITS: Final = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
+
+
+class Work:
+    """The expressions on tensors of a fusion under one set of rules.
+
+    A metadata operation, or a cast to more bits of the same kind, is *free*: each kernel that reads it may compute it
+    for itself. A cast is not free where its result must be in memory: as an output of the fusion, or where a slice or
+    pad reads it that may not read a computed value. Where nvFuser made a kernel of metadata operations alone, that
+    kernel copies, and its operations are not free. All else needs a kernel, and is a node, or part of one.
+    """
+
+    def __init__(self, fusion: SegmentedFusion, rules: Rules) -> None:
+        self.fusion = fusion
+        self.rules = rules
+        self.made_by = {name: expr for expr in fusion.exprs for name in expr.outputs}
+        """What defines a value."""
+        self.fixed = self._fixed_groups()
+        """The ids of what stays in its group."""
+        self._in_kernels = {i for group in fusion.kernel_groups for i in group.expr_ids}
+        self._kept = self._kept_casts()
+        self.nodes: list[tuple[int, ...]] = []
+        """The ids of the expressions of each node: one expression, or what a group that stays has of work."""
+        self._place()
+
+    def free(self, expr: Expr) -> bool:
+        """Say whether every kernel that reads the expression may compute it for itself."""
+        if expr.id in self.fixed:
+            return False
+        if expr.is_scalar or expr.id not in self._in_kernels:
+            return True
+        return expr.is_metadata or (_is_up_cast(expr) and expr.id not in self._kept)
+
+    def apart(self, expr: Expr, name: str) -> bool:
+        """Say whether an expression may read a value only where it is an input of its kernel, or is a cut itself."""
+        if expr.kind == "segmenter_set":
+            return True
+        if expr.tensor_inputs[:1] != (name,):
+            return False
+        if expr.kind in _LOOKUPS:
+            return True
+        return self.rules == "boundary" and expr.kind in ("slice", "pad") and self.fusion.resizes(expr)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The nodes, and what one needs of another, over free expressions too."""
+        edges: dict[tuple[int, int], bool] = {}
+        for node, ids in enumerate(self.nodes):
+            for expr in self.exprs(ids):
+                for source, apart in self._sources(expr):
+                    if source != node:
+                        edges[source, node] = edges.get((source, node), False) or apart
+        return Problem(len(self.nodes), edges, frozenset(range(len(self._fixed_ids))))
+
+    def with_free(self, ids: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the expressions of a kernel: those given, and the free ones that it repeats, in the fusion's order.
+
+        A chain of free expressions is repeated up to what another kernel computes, and, where one of them must read an
+        input of the kernel, up to this one.
+        """
+        members = set(ids)
+        left = [(expr, name) for expr in self.exprs(ids) for name in expr.inputs]
+        while left:
+            reader, name = left.pop()
+            expr = self.made_by.get(name)
+            if expr is None or expr.id in members or not self.free(expr) or self.apart(reader, name):
+                continue
+            members.add(expr.id)
+            left += [(expr, other) for other in expr.inputs]
+        return tuple(expr.id for expr in self.fusion.exprs if expr.id in members)
+
+    def _fixed_groups(self) -> set[int]:
+        """Note the groups that stay as they are; return the ids of what they hold."""
+        self._fixed_ids: list[tuple[int, ...]] = []
+        taken: set[int] = set()
+        for group in self.fusion.kernel_groups:
+            exprs = [expr for expr in self.fusion.exprs_of(group) if not expr.is_scalar]
+            metadata_alone = all(expr.is_metadata for expr in exprs)
+            if group.scheduler in ELEMENTWISE and not metadata_alone:
+                continue
+            ids = tuple(e.id for e in exprs if e.id not in taken and (metadata_alone or not _repeatable(e)))
+            self._fixed_ids.append(ids)
+            taken.update(ids)
+        return taken
+
+    def _kept_casts(self) -> set[int]:
+        """Return the up-casts whose results must be in memory."""
+        kept: set[int] = set()
+        left = list(self.fusion.outputs)
+        for expr in self.fusion.exprs:
+            left += [name for name in expr.tensor_inputs if self.apart(expr, name) and expr.kind != "segmenter_set"]
+        seen: set[str] = set()
+        while left:
+            name = left.pop()
+            maker = self.made_by.get(name)
+            if maker is None or name in seen:
+                continue
+            seen.add(name)
+            if _is_up_cast(maker):
+                kept.add(maker.id)
+            elif maker.is_metadata:
+                left += maker.tensor_inputs
+        return kept
+
+    def _place(self) -> None:
+        self._place_of: dict[int, int] = {}
+        for ids in self._fixed_ids:
+            self._place_of |= dict.fromkeys(ids, len(self.nodes))
+            self.nodes.append(ids)
+        for expr in self.fusion.exprs:
+            if expr.id not in self._place_of and not self.free(expr):
+                self._place_of[expr.id] = len(self.nodes)
+                self.nodes.append((expr.id,))
+
+    def exprs(self, ids: Iterable[int]) -> list[Expr]:
+        """Return expressions by their ids, in the fusion's order."""
+        wanted = set(ids)
+        return [expr for expr in self.fusion.exprs if expr.id in wanted]
+
+    def _sources(self, expr: Expr) -> Iterator[tuple[int, bool]]:
+        """Yield the nodes whose values an expression needs, and whether on the way something must read an input."""
+        left = [(name, self.apart(expr, name)) for name in expr.inputs]
+        seen: set[tuple[str, bool]] = set()
+        while left:
+            name, apart = left.pop()
+            maker = self.made_by.get(name)
+            if maker is None or (name, apart) in seen:
+                continue
+            seen.add((name, apart))
+            if maker.id in self._place_of:
+                yield self._place_of[maker.id], apart
+            else:
+                left += [(other, apart or self.apart(maker, other)) for other in maker.inputs]
+
+
+def _repeatable(expr: Expr) -> bool:
+    return expr.is_metadata or _is_up_cast(expr)
+
+
+def _is_up_cast(expr: Expr) -> bool:
+    source, target = expr.attributes.get("from"), expr.attributes.get("to")
+    return expr.kind == "cast" and _BITS.get(str(source), 64) < _BITS.get(str(target), 0)
