@@ -15,6 +15,7 @@ from segscope.checks.fp32_crossing import Fp32Crossing
 from segscope.checks.metadata_kernel import MetadataKernel
 from segscope.checks.nondeterministic import Nondeterministic
 from segscope.checks.order import Order
+from segscope.checks.over_segmented import OverSegmented
 from segscope.checks.pad_cat_split import PadCatSplit
 from segscope.checks.resize_boundary import ResizeBoundary
 from segscope.errors import SegscopeError
@@ -30,6 +31,7 @@ _OWN: Final[tuple[type[Check], ...]] = (
     Fp32Crossing,
     BroadcastCrossing,
     MetadataKernel,
+    OverSegmented,
     Nondeterministic,
 )
 

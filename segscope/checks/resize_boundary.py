@@ -36,8 +36,8 @@ class ResizeBoundary(Check):
         asked_for = set(fusion.outputs)
         for source, target, values in fusion.cuts:
             a, b = facts.label(source), facts.label(target)
-            exprs, tensors, reason = _resize(facts, kernels, source, target, values)
-            hints = {value: expr for value in values if (expr := _hint(facts, source, target, value))}
+            exprs, tensors, reason = resize_reason(facts, kernels, source, target, values)
+            hints = {value: expr for value in values if (expr := hint(facts, source, target, value))}
             outputs = [value for value in values if value in asked_for]
             option = _LOG
             if exprs:
@@ -72,7 +72,7 @@ class ResizeBoundary(Check):
             )
 
 
-def _resize(
+def resize_reason(
     facts: Facts, kernels: set[int], source: int, target: int, values: Sequence[str]
 ) -> tuple[list[Expr], list[str], str]:
     """Return the expressions that keep the groups from being one kernel, what they read, and both in words.
@@ -116,7 +116,8 @@ def memory_readers(facts: Facts, group: int, value: str) -> list[Expr]:
     ]
 
 
-def _hint(facts: Facts, source: int, target: int, value: str) -> Expr | None:
+def hint(facts: Facts, source: int, target: int, value: str) -> Expr | None:
+    """Return the ``SegmenterSet`` that makes a value which crosses, or reads it; None where there is none."""
     made_by = facts.defined[source].get(value)
     if made_by and made_by.kind == "segmenter_set":
         return made_by

@@ -14,7 +14,7 @@ from segscope import __version__
 from segscope.errors import SegscopeError
 
 _CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
-_COMMANDS = ("rope", "count", "show", "check", "render", "toolchain")
+_COMMANDS = ("rope", "count", "show", "check", "explain", "render", "toolchain")
 
 
 class _Commands(click.Group):

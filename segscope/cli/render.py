@@ -11,6 +11,7 @@ import click
 from segscope.cli.reading import choose_fusions, read_capture, strict_option
 
 if TYPE_CHECKING:
+    from segscope.explain import Rules
     from segscope.model import Capture, SegmentedFusion
 
 
@@ -24,8 +25,20 @@ if TYPE_CHECKING:
     help="Where to write; the suffix says the format: .svg, .png, .pdf or .dot. - writes SVG to standard output.",
 )
 @click.option("--fusion", "number", type=int, metavar="N", help="Draw fusion N only, from 0.")
+@click.option(
+    "--grouping",
+    type=click.Choice(["segmented", "proof"]),
+    default="segmented",
+    show_default=True,
+    help="The groups as segmented, or the fewest connected kernel groups (see segscope explain --headroom).",
+)
+@click.option(
+    "--rules",
+    type=click.Choice(["boundary", "resize"]),
+    help="What the kernels of the proof may hold.  [default: what this nvFuser allowed]",
+)
 @strict_option
-def command(file: str, output: str, number: int | None, strict: bool) -> None:
+def command(file: str, output: str, number: int | None, grouping: str, rules: Rules | None, strict: bool) -> None:
     """Draw the segmented fusions in FILE: groups as boxes, what crosses between them as arrows.
 
     FILE is a dump or a capture.json; - is standard input. Of several fusions, fusion 1 goes to NAME-1.svg, and so on.
@@ -36,6 +49,10 @@ def command(file: str, output: str, number: int | None, strict: bool) -> None:
         format_of(output)
     capture = read_capture(file, strict)
     fusions = choose_fusions(capture, number)
+    if grouping == "proof":
+        fusions = tuple(_proof(fusion, rules) for fusion in fusions)
+    elif rules:
+        raise click.UsageError("--rules are those of a proof: use it with --grouping proof")
     if output == "-":
         _to_stdout(capture.model_copy(update={"fusions": fusions}))
     else:
@@ -58,6 +75,13 @@ def _to_stdout(capture: Capture) -> None:
     data, engine = picture(capture.fusion, "svg", _title(capture))
     click.echo(data, nl=False)
     click.echo(f"drawn by {engine}", err=True)
+
+
+def _proof(fusion: SegmentedFusion, rules: Rules | None) -> SegmentedFusion:
+    from segscope.explain import headroom, rules_of
+
+    chosen = rules or rules_of(fusion)
+    return headroom(fusion, [chosen]).bound(chosen, connected=True).proof
 
 
 def _title(capture: Capture) -> str | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import pairwise
 
 from segscope.explain.history import History
-from segscope.graph import Successors, descendants, predecessors, shortest_path, successors
+from segscope.explain.merge import way_back
+from segscope.graph import Successors, descendants, predecessors, successors
 from segscope.graph.quotient import between, quotient
 from segscope.model import SegmentedFusion
 from segscope.model.base import Model
@@ -54,13 +55,10 @@ def blocked(fusion: SegmentedFusion, history: History) -> tuple[Blocked, ...]:
     """
     crossing = {(source, target): values for source, target, values in fusion.cuts}
     kernels = {group.index for group in fusion.kernel_groups}
-    size = len(fusion.groups)
-    over_kernels = successors(size, (pair for pair in crossing if kernels.issuperset(pair)))
-    graphs = (over_kernels, successors(size, crossing))
     past = _Past(fusion, history)
     found = []
     for (source, target), values in crossing.items():
-        path = _second_way(graphs, source, target) if kernels.issuperset((source, target)) else ()
+        path = way_back(fusion, crossing, (source, target)) if kernels.issuperset((source, target)) else ()
         if not path:
             continue
         parted = {value: past.parted(source, target, value) for value in values}
@@ -77,16 +75,6 @@ def blocked(fusion: SegmentedFusion, history: History) -> tuple[Blocked, ...]:
             )
         )
     return tuple(found)
-
-
-def _second_way(graphs: Iterable[Successors], source: int, target: int) -> tuple[int, ...]:
-    """Return the shortest path, in any of the graphs, that is not the edge itself; empty where there is none."""
-    paths = []
-    for graph in graphs:
-        without = [*graph]
-        without[source] = [node for node in graph[source] if node != target]
-        paths.append(shortest_path(without, source, target))
-    return min(filter(None, paths), key=len, default=())
 
 
 class _Past:

@@ -15,6 +15,11 @@ from segscope.model import SegmentedFusion
 from segscope.model.base import Model
 
 
+def rules_of(fusion: SegmentedFusion) -> Rules:
+    """Return the rules that the nvFuser had which cut a fusion, as far as its groups tell."""
+    return "resize" if "resize" in fusion.schedulers else "boundary"
+
+
 class Bound(Model):
     """The fewest kernel groups under one set of rules: a bound by structure, which no scheduler was asked about."""
 

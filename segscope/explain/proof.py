@@ -85,18 +85,7 @@ def _views(work: Work, kernels: Sequence[Sequence[int]]) -> list[tuple[int, ...]
             level[target] = max(level[target], level[node] + (node < len(kernels) <= target))
     near = [(a, b) for a, b in arrows if min(a, b) >= len(kernels) and level[a] == level[b]]
     together = parts(len(members), near)[len(kernels) :]
-    return [_with_scalars(work, (i for node in part for i in members[node])) for part in together]
-
-
-def _with_scalars(work: Work, ids: Iterable[int]) -> tuple[int, ...]:
-    members = set(ids)
-    left = [name for expr in work.exprs(members) for name in expr.inputs]
-    while left:
-        maker = work.made_by.get(left.pop())
-        if maker and maker.is_scalar and maker.id not in members:
-            members.add(maker.id)
-            left += maker.inputs
-    return tuple(expr.id for expr in work.fusion.exprs if expr.id in members)
+    return [work.with_scalars(i for node in part for i in members[node]) for part in together]
 
 
 def _with_left_scalars(work: Work, members: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -109,7 +98,7 @@ def _with_left_scalars(work: Work, members: list[tuple[int, ...]]) -> list[tuple
             seen.update(left)
             at = next((at for at, ids in enumerate(members) if not set(ids).isdisjoint(group.expr_ids)), 0)
             added[at] += left
-    return [_with_scalars(work, ids) for ids in added]
+    return [work.with_scalars(ids) for ids in added]
 
 
 def _homes(work: Work, members: Sequence[Sequence[int]], kernels: int) -> dict[str, int]:

@@ -40,6 +40,17 @@ class Answer(Model):
     """Why there is no answer, in one line; None where there is one."""
 
 
+def questions(proof: SegmentedFusion) -> dict[str, Question]:
+    """Return a question for each kernel group of a proof (``Bound.proof``), by the label of the group."""
+    return {
+        group.label: Question(
+            expr_ids=tuple(expr.id for expr in proof.exprs_of(group) if not expr.is_scalar),
+            outputs=tuple(name for name in group.outputs if name.startswith("T")),
+        )
+        for group in proof.kernel_groups
+    }
+
+
 def verify(
     fusion: SegmentedFusion,
     questions: Sequence[Question],

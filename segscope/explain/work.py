@@ -78,18 +78,42 @@ class Work:
     def with_free(self, ids: tuple[int, ...]) -> tuple[int, ...]:
         """Return the expressions of a kernel: those given, and the free ones that it repeats, in the fusion's order.
 
-        A chain of free expressions is repeated up to what another kernel computes, and, where one of them must read an
-        input of the kernel, up to this one.
+        A slice of what the kernel does not compute is left outside: the kernel reads the view. It would otherwise have
+        to cover all that the slice drops.
         """
         members = set(ids)
-        left = [(expr, name) for expr in self.exprs(ids) for name in expr.inputs]
+        computed: dict[str, bool] = {}
+
+        def computes(reader: Expr, name: str) -> bool:
+            """Say whether more than views of the kernel's inputs goes into a value; add what is repeated for it."""
+            maker = self.made_by.get(name)
+            if maker is None or self.apart(reader, name):
+                return False
+            if maker.id in ids:
+                return True
+            if not self.free(maker):
+                return False
+            if name not in computed:
+                inner = [computes(maker, other) for other in maker.tensor_inputs]
+                computed[name] = not (maker.is_metadata or maker.is_scalar) or any(inner)
+                if computed[name] or maker.kind != "slice":
+                    members.add(maker.id)
+            return computed[name]
+
+        for expr in self.exprs(ids):
+            for name in expr.tensor_inputs:
+                computes(expr, name)
+        return self.with_scalars(members)
+
+    def with_scalars(self, ids: Iterable[int]) -> tuple[int, ...]:
+        """Return expressions and the scalars that they need, in the fusion's order."""
+        members = set(ids)
+        left = [name for expr in self.exprs(members) for name in expr.inputs]
         while left:
-            reader, name = left.pop()
-            expr = self.made_by.get(name)
-            if expr is None or expr.id in members or not self.free(expr) or self.apart(reader, name):
-                continue
-            members.add(expr.id)
-            left += [(expr, other) for other in expr.inputs]
+            maker = self.made_by.get(left.pop())
+            if maker and maker.is_scalar and maker.id not in members:
+                members.add(maker.id)
+                left += maker.inputs
         return tuple(expr.id for expr in self.fusion.exprs if expr.id in members)
 
     def _fixed_groups(self) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,9 @@ from segscope.model.log import PassChange, SegmenterLog
 from segscope.model.tensor import Tensor
 from segscope.model.transforms import TensorTransforms
 from segscope.vocabulary import check_scheduler, launches_kernel
+
+if TYPE_CHECKING:
+    from segscope.explain import Explanation, Headroom
 
 
 class Group(Model):
@@ -155,6 +158,18 @@ class SegmentedFusion(Model):
             return len(self.kernel_groups)
         check_scheduler(scheduler, self.schedulers)
         return sum(g.scheduler == scheduler for g in self.groups)
+
+    def explain(self) -> Explanation:
+        """Give each cut the strongest reason that there is evidence for (``segscope.explain.explain``)."""
+        from segscope.explain import explain
+
+        return explain(self)
+
+    def headroom(self, *, seconds: float = 10.0) -> Headroom:
+        """Return the fewest kernel groups that the same expressions can have (``segscope.explain.headroom``)."""
+        from segscope.explain import headroom
+
+        return headroom(self, seconds=seconds)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from segscope.render.notebook import mimebundle

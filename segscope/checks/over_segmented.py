@@ -1,0 +1,51 @@
+"""``over-segmented``: more kernels than the same expressions need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from segscope.checks.base import Check
+from segscope.checks.facts import listed
+from segscope.checks.finding import Finding, Severity
+from segscope.model import SegmentedFusion
+
+
+class OverSegmented(Check):
+    """The fewest connected kernel groups under the rules that this nvFuser had; those that are not elementwise stay.
+
+    A bound by structure: ``segscope explain --headroom --verify`` asks nvFuser whether it would take those groups. A
+    fusion of too many expressions for a search of a second is compared with what joining greedily gives.
+    """
+
+    name: ClassVar[str] = "over-segmented"
+    severity: ClassVar[Severity] = "warning"
+    summary: ClassVar[str] = "more elementwise kernels than a segmentation with the same rules needs"
+
+    def run(self, fusion: SegmentedFusion) -> Iterator[Finding]:
+        """Yield one finding for a fusion, with the kernels that would do as evidence."""
+        from segscope.explain.headroom import headroom, rules_of
+        from segscope.explain.work import ELEMENTWISE
+
+        elementwise = [group for group in fusion.kernel_groups if group.scheduler in ELEMENTWISE]
+        if len(elementwise) < 2:
+            return
+        rules = rules_of(fusion)
+        bound = headroom(fusion, [rules], seconds=1.0).bound(rules, connected=True)
+        saved = fusion.count() - bound.fewest
+        if saved <= 0:
+            return
+        kernels = [
+            "{" + ", ".join(name for name in group.outputs if name.startswith("T")) + "}"
+            for group in bound.proof.kernel_groups
+        ]
+        would = "would do" if bound.exact else "would do, or fewer"
+        yield Finding(
+            rule=self.name,
+            severity=self.severity,
+            fusion=fusion.index,
+            groups=tuple(group.index for group in elementwise),
+            message=f"{fusion.count()} kernel groups where {bound.fewest} {would}: those of {listed(kernels)}",
+            advice="see why each cut is there, and which early merge blocks a later one: segscope explain --headroom",
+            option="NVFUSER_DUMP=segmenter_logging",
+        )

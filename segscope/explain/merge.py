@@ -1,0 +1,79 @@
+"""Whether groups may become one, and what they would take along or break."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+
+from segscope.checks.facts import facts_of
+from segscope.errors import SegscopeError
+from segscope.explain.rules import Broken, broken_rules
+from segscope.graph import shortest_path, successors
+from segscope.graph.quotient import between, quotient
+from segscope.model import SegmentedFusion
+from segscope.model.base import Model
+
+
+class MergeAnswer(Model):
+    """What would become of groups as one."""
+
+    groups: tuple[int, ...]
+    """Their indices, ascending."""
+    path: tuple[int, ...]
+    """Group indices: where the merge would close a cycle, a shortest path that leaves the groups and comes back."""
+    values: tuple[str, ...]
+    """A value for each step of the path."""
+    along: tuple[int, ...]
+    """The groups that would have to come along for there to be no cycle: all on such paths, ascending."""
+    broken: tuple[Broken, ...]
+    """What the merged group, without those, would break."""
+
+    @property
+    def is_legal(self) -> bool:
+        """Whether it closes no cycle and breaks no rule that the structure shows; a scheduler may still refuse it."""
+        return not self.path and not self.broken
+
+
+def merge(fusion: SegmentedFusion, *groups: int) -> MergeAnswer:
+    """Say what would become of two or more groups (by index) as one.
+
+    Dependencies are those of the rule ``cycle``: tensors, and scalars that one group alone computes.
+    Raises SegscopeError for fewer than two groups, and for one that is not there.
+    """
+    members = sorted(set(groups))
+    if len(members) < 2:
+        raise SegscopeError("name at least two groups to merge")
+    for index in members:
+        if not 0 <= index < len(fusion.groups):
+            raise SegscopeError(f"no group at position {index}; there are 0 to {len(fusion.groups) - 1}")
+    facts = facts_of(fusion)
+    dependencies = facts.dependencies()
+    path = way_back(fusion, dependencies, members)
+    into = [members[0] if index in members else index for index in range(len(fusion.groups))]
+    graph = quotient(successors(len(into), dependencies), into)
+    broken = [
+        found
+        for (source, target), values in dependencies.items()
+        if source in members and target in members
+        for found in broken_rules(facts, source, target, values)
+    ]
+    return MergeAnswer(
+        groups=tuple(members),
+        path=path,
+        values=tuple(dependencies[step][0] for step in pairwise(path)),
+        along=tuple(sorted(between(graph, members[0], members[0]))) if path else (),
+        broken=tuple(broken),
+    )
+
+
+def way_back(fusion: SegmentedFusion, pairs: Iterable[tuple[int, int]], members: Collection[int]) -> tuple[int, ...]:
+    """Return a shortest path over ``pairs`` of groups that leaves the members and comes back to one of them.
+
+    Of equally short ones, one over kernel groups alone. Empty where there is none: then the members may be one group.
+    """
+    kernels = {group.index for group in fusion.kernel_groups}
+    leaving = [pair for pair in pairs if not (pair[0] in members and pair[1] in members)]
+    over_kernels = [pair for pair in leaving if kernels.union(members).issuperset(pair)]
+    graphs = (successors(len(fusion.groups), chosen) for chosen in (over_kernels, leaving))
+    paths = (shortest_path(graph, source, target) for graph in graphs for source in members for target in members)
+    return min(filter(None, paths), key=len, default=())

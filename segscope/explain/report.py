@@ -1,0 +1,125 @@
+"""Explanations, merges and headroom as text for the terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from segscope.explain.headroom import Bound, Headroom
+from segscope.explain.history import History, history_tree
+from segscope.explain.merge import MergeAnswer
+from segscope.explain.reasons import Explanation, Kind, in_words
+from segscope.explain.verify import Answer
+from segscope.model import SegmentedFusion
+from segscope.render.words import count
+
+_TITLES: Final[dict[Kind, str]] = {
+    "refused": "the schedulers refused to have both in one kernel",
+    "hint": "a hint to cut",
+    "boundary": "a slice, pad or the like must read an input of its kernel",
+    "reduction": "reductions that do not fit together",
+    "reshape": "reshapes that do not fit together",
+    "operation": "an operation that is a kernel of its own",
+    "cycle": "as one they would wait for other groups, and those for them",
+    "no kernel": "no kernel would be saved",
+    "legal": "nothing in the structure is against a merge",
+}
+
+
+def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iterator[str]:
+    """Yield the reasons by kind, the strongest first; then what an early merge blocked, and the merges as a tree."""
+    labels = [group.label for group in fusion.groups]
+    for kind, number in explanation.counts.items():
+        yield f"{count(number, 'cut')}: {_TITLES[kind]}"
+        for reason in explanation.reasons:
+            if reason.kind == kind:
+                over = ", ".join(reason.values)
+                yield f"  {labels[reason.source]} -> {labels[reason.target]} over {over}: {reason.text}"
+    if explanation.history is None:
+        return
+    if explanation.blocked:
+        yield "merges that an earlier merge made impossible"
+    for blocked in explanation.blocked:
+        steps = zip(blocked.values, blocked.path[1:], strict=True)
+        way = labels[blocked.path[0]] + "".join(f" -({value})-> {labels[index]}" for value, index in steps)
+        why = "it was so from the beginning"
+        if blocked.early is not None:
+            why = f"since {_merge(fusion, explanation.history, blocked.early)}"
+        yield f"  {labels[blocked.source]} with {labels[blocked.target]} over {blocked.value}, by {way}: {why}"
+    yield "groups, and the merges that they grew from"
+    yield from (f"  {line}" for line in history_tree(fusion, explanation.history).splitlines())
+
+
+def _merge(fusion: SegmentedFusion, history: History, index: int) -> str:
+    merge = history.merges[index]
+    tensors = [name for name in merge.outputs if name.startswith("T")]
+    return f"trial {merge.trial + 1} joined {', '.join(tensors)}"
+
+
+def merge_lines(fusion: SegmentedFusion, answer: MergeAnswer) -> Iterator[str]:
+    """Yield what would become of groups as one."""
+    labels = [group.label for group in fusion.groups]
+    names = " with ".join(labels[index] for index in answer.groups)
+    if answer.is_legal:
+        yield f"{names}: closes no cycle and breaks no rule that the structure shows; a scheduler may still refuse it"
+        return
+    yield f"{names}:"
+    if answer.path:
+        steps = zip(answer.values, answer.path[1:], strict=True)
+        way = labels[answer.path[0]] + "".join(f" -({value})-> {labels[index]}" for value, index in steps)
+        along = ", ".join(labels[index] for index in answer.along)
+        yield f"  closes a cycle: {way}; with {along} along it would not"
+    for broken in answer.broken:
+        yield f"  breaks {broken.rule}: {broken.text}"
+
+
+def headroom_rows(found: Headroom) -> list[tuple[str, str, str, str]]:
+    """Return a header and a row for each bound: the rules, what a group is, how few kernels, and how that is known."""
+    rows = [("RULES", "GROUPS", "KERNELS", "KNOWN BY"), ("as segmented", "", str(found.kernel_groups), "the dump")]
+    for bound in found.bounds:
+        rows.append((bound.rules, _notion(bound), _fewest(bound), _known_by(bound)))
+    return rows
+
+
+def _notion(bound: Bound) -> str:
+    return "connected" if bound.connected else "free"
+
+
+def _fewest(bound: Bound) -> str:
+    return str(bound.fewest) if bound.exact else f"{bound.at_least} to {bound.fewest}"
+
+
+def _known_by(bound: Bound) -> str:
+    if bound.method == "path":
+        return "a longest path"
+    if bound.method == "greedy":
+        return "joining greedily (pip install 'segscope[solver]' for the fewest)"
+    return "a search" if bound.exact else "a search that ran out of time"
+
+
+def verdict_lines(bound: Bound, answers: Mapping[str, Answer]) -> Iterator[str]:
+    """Yield what nvFuser said of each kernel group of a proof."""
+    for label, answer in answers.items():
+        group = next(group for group in bound.proof.groups if group.label == label)
+        outputs = ", ".join(name for name in group.outputs if name.startswith("T"))
+        yield f"{bound.rules}, {_notion(bound)}: the kernel of {outputs} is {_verdict(answer)}"
+
+
+def _verdict(answer: Answer) -> str:
+    if answer.problem:
+        return f"not asked about: {answer.problem}"
+    if answer.accepted:
+        return f"accepted by {answer.accepted}"
+    return f"refused: {in_words(answer.refusals) or 'no scheduler takes it'}"
+
+
+def table(rows: Sequence[Sequence[str]], *, markdown: bool) -> Iterator[str]:
+    """Yield rows, the first of which is the header, in columns or as a Markdown table."""
+    if markdown:
+        yield from (f"| {' | '.join(row)} |" for row in rows[:1])
+        yield "|" + "---|" * len(rows[0])
+        yield from (f"| {' | '.join(row)} |" for row in rows[1:])
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
