@@ -57,7 +57,7 @@ def proof(work: Work, groups: Iterable[Iterable[int]]) -> SegmentedFusion:
 def _scheduler(work: Work, ids: Sequence[int]) -> str:
     """Return the scheduler that must take a kernel group: its own where it stays as it is."""
     for group in work.fusion.kernel_groups:
-        if not work.fixed.isdisjoint(ids) and not set(ids).isdisjoint(group.expr_ids):
+        if not work.fixed.intersection(ids).isdisjoint(group.expr_ids):
             return group.scheduler
     resizes = any(expr.kind in ("slice", "pad") and work.fusion.resizes(expr) for expr in work.exprs(ids))
     return "resize" if work.rules == "resize" and resizes else "pointwise"

@@ -102,7 +102,7 @@ def verdict_lines(bound: Bound, answers: Mapping[str, Answer]) -> Iterator[str]:
     for label, answer in answers.items():
         group = next(group for group in bound.proof.groups if group.label == label)
         outputs = ", ".join(name for name in group.outputs if name.startswith("T"))
-        yield f"{bound.rules}, {_notion(bound)}: the kernel of {outputs} is {_verdict(answer)}"
+        yield f"{bound.rules}, {_notion(bound)}: the kernel of {outputs}: {_verdict(answer)}"
 
 
 def _verdict(answer: Answer) -> str:
@@ -110,7 +110,7 @@ def _verdict(answer: Answer) -> str:
         return f"not asked about: {answer.problem}"
     if answer.accepted:
         return f"accepted by {answer.accepted}"
-    return f"refused: {in_words(answer.refusals) or 'no scheduler takes it'}"
+    return in_words(answer.refusals) or "refused, and nobody says why"
 
 
 def table(rows: Sequence[Sequence[str]], *, markdown: bool) -> Iterator[str]:
