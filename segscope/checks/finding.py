@@ -37,3 +37,12 @@ class Finding(Model):
     def __str__(self) -> str:
         place = "" if self.fusion is None else f" fusion {self.fusion}:"
         return f"{self.severity}: {self.rule}:{place} {self.message}"
+
+
+class Findings(list[Finding]):
+    """Findings, which show themselves as a table in a notebook."""
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import findings_mimebundle
+
+        return findings_mimebundle(self)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from segscope.checks.base import Check
 from segscope.checks.facts import listed
 from segscope.checks.finding import Finding, Severity
 from segscope.model import SegmentedFusion
 
+_MOST_EXPRESSIONS: Final = 1000
+
 
 class OverSegmented(Check):
     """The fewest connected kernel groups under the rules that this nvFuser had; those that are not elementwise stay.
 
     A note, for it is a bound by structure: ``segscope explain --headroom --verify`` asks nvFuser whether it would take
-    those groups. The search ends after a second; then the few groups that it found count.
+    those groups. The search ends after a second; then the few groups that it found count. A fusion of more than 1,000
+    expressions is passed over.
     """
 
     name: ClassVar[str] = "over-segmented"
@@ -28,7 +31,7 @@ class OverSegmented(Check):
         from segscope.explain.work import ELEMENTWISE
 
         elementwise = [group for group in fusion.kernel_groups if group.scheduler in ELEMENTWISE]
-        if len(elementwise) < 2:
+        if len(elementwise) < 2 or len(fusion.exprs) > _MOST_EXPRESSIONS:
             return
         rules = rules_of(fusion)
         bound = headroom(fusion, [rules], seconds=1.0).bound(rules, connected=True)

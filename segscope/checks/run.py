@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from segscope.checks.base import Check
 from segscope.checks.facts import facts_of
-from segscope.checks.finding import Finding, Severity
+from segscope.checks.finding import Finding, Findings, Severity
 from segscope.checks.registry import choose, valid_severities
 from segscope.model import Capture, SegmentedFusion
 
@@ -18,7 +18,7 @@ def check(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     severities: Mapping[str, Severity] | None = None,
-) -> list[Finding]:
+) -> Findings:
     """Run the rules on a fusion, or on captures: on all their fusions, and on the errors that nvFuser printed.
 
     Several captures are of the same thing, run again: rules also compare them with each other. ``select`` names the
@@ -31,7 +31,7 @@ def check(
     return run_rules(choose(select, ignore), checked, valid_severities(severities or {}))
 
 
-def run_rules(rules: Mapping[str, type[Check]], checked: Checked, severities: Mapping[str, Severity]) -> list[Finding]:
+def run_rules(rules: Mapping[str, type[Check]], checked: Checked, severities: Mapping[str, Severity]) -> Findings:
     """Run these rules (from ``choose``, by name) as ``check`` does; ``severities`` are valid."""
     running = [rule() for rule in rules.values()]
     found: list[Finding] = []
@@ -48,8 +48,7 @@ def run_rules(rules: Mapping[str, type[Check]], checked: Checked, severities: Ma
     found = [_with_severity(finding, severities) for finding in found]
     rule_places = {name: position for position, name in enumerate(rules)}
     source_places = {capture.source: position for position, capture in reversed(list(enumerate(captures)))}
-    return sorted(
-        found,
+    found.sort(
         key=lambda f: (
             source_places.get(f.source, -1),
             -1 if f.fusion is None else f.fusion,
@@ -60,6 +59,7 @@ def run_rules(rules: Mapping[str, type[Check]], checked: Checked, severities: Ma
             f.message,
         ),
     )
+    return Findings(found)
 
 
 def _run(rules: list[Check], fusion: SegmentedFusion) -> Iterator[Finding]:

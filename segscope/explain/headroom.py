@@ -60,6 +60,11 @@ class Headroom(Model):
                 return bound
         raise SegscopeError(f"headroom was not asked for under the rules {rules!r}")
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import headroom_mimebundle
+
+        return headroom_mimebundle(self)
+
 
 def headroom(fusion: SegmentedFusion, rules: Sequence[Rules] = get_args(Rules), *, seconds: float = 10.0) -> Headroom:
     """Return the fewest kernel groups that a legal, acyclic segmentation of the same expressions can have.
@@ -90,7 +95,7 @@ def _bound(work: Work, connected: bool, seconds: float) -> Bound:
 
         found, method = fewest_groups(work.problem, seconds), "solver"
     else:
-        found, method = greedy_groups(work.problem), "greedy"
+        found, method = greedy_groups(work.problem, seconds), "greedy"
     return Bound(
         rules=work.rules,
         connected=connected,

@@ -25,7 +25,7 @@ def proof(work: Work, groups: Iterable[Iterable[int]]) -> SegmentedFusion:
     schedulers += ["no_op" if "no_op" in fusion.schedulers else "expr_eval"] * len(views)
     members = _with_left_scalars(work, members)
     homes = _homes(work, members, len(kernels))
-    reads = [_reads(fusion, ids) for ids in members]
+    reads = [_reads(work, ids) for ids in members]
     arrows = [(homes[name], at) for at, names in enumerate(reads) for name in names if name in homes]
     order = topological_order(successors(len(members), arrows)).nodes
     place = {old: new for new, old in enumerate(order)}
@@ -56,9 +56,8 @@ def proof(work: Work, groups: Iterable[Iterable[int]]) -> SegmentedFusion:
 
 def _scheduler(work: Work, ids: Sequence[int]) -> str:
     """Return the scheduler that must take a kernel group: its own where it stays as it is."""
-    for group in work.fusion.kernel_groups:
-        if not work.fixed.intersection(ids).isdisjoint(group.expr_ids):
-            return group.scheduler
+    if own := next((work.fixed[i] for i in ids if i in work.fixed), None):
+        return own
     resizes = any(expr.kind in ("slice", "pad") and work.fusion.resizes(expr) for expr in work.exprs(ids))
     return "resize" if work.rules == "resize" and resizes else "pointwise"
 
@@ -66,7 +65,7 @@ def _scheduler(work: Work, ids: Sequence[int]) -> str:
 def _views(work: Work, kernels: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """Return the groups of free expressions outside of kernels: what hangs together between the same kernels."""
     inside = {i for ids in kernels for i in ids}
-    left = [*work.fusion.outputs, *(name for ids in kernels for name in _reads(work.fusion, ids))]
+    left = [*work.fusion.outputs, *(name for ids in kernels for name in _reads(work, ids))]
     left += [name for expr in work.fusion.exprs if expr.id not in inside for name in expr.tensor_outputs]
     outside: dict[int, Expr] = {}
     while left:
@@ -76,7 +75,7 @@ def _views(work: Work, kernels: Sequence[Sequence[int]]) -> list[tuple[int, ...]
             left += maker.tensor_inputs
     members = [*kernels, *((i,) for i in outside)]
     homes = _homes(work, members, len(kernels))
-    reads = [_reads(work.fusion, ids) for ids in members]
+    reads = [_reads(work, ids) for ids in members]
     arrows = {(homes[name], at) for at, names in enumerate(reads) for name in names if name in homes}
     graph = successors(len(members), arrows)
     level = [0] * len(members)
@@ -92,12 +91,12 @@ def _with_left_scalars(work: Work, members: list[tuple[int, ...]]) -> list[tuple
     """Add the scalars that nothing reads to the first group that has something of the group where they were."""
     seen = {i for ids in members for i in ids}
     added = [list(ids) for ids in members]
+    first = {i: at for at, ids in reversed(list(enumerate(members))) for i in ids}
     for group in work.fusion.groups:
         left = [i for i in group.expr_ids if i not in seen]
         if left:
             seen.update(left)
-            at = next((at for at, ids in enumerate(members) if not set(ids).isdisjoint(group.expr_ids)), 0)
-            added[at] += left
+            added[min((first[i] for i in group.expr_ids if i in first), default=0)] += left
     return [work.with_scalars(ids) for ids in added]
 
 
@@ -111,8 +110,7 @@ def _homes(work: Work, members: Sequence[Sequence[int]], kernels: int) -> dict[s
     return homes
 
 
-def _reads(fusion: SegmentedFusion, ids: Iterable[int]) -> list[str]:
-    wanted = set(ids)
-    exprs = [expr for expr in fusion.exprs if expr.id in wanted]
+def _reads(work: Work, ids: Iterable[int]) -> list[str]:
+    exprs = work.exprs(ids)
     made = {name for expr in exprs for name in expr.outputs}
     return [name for name in dict.fromkeys(name for expr in exprs for name in expr.inputs) if name not in made]

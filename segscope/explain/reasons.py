@@ -64,6 +64,11 @@ class Explanation(Model):
         found = [reason.kind for reason in self.reasons]
         return {kind: found.count(kind) for kind in KINDS if kind in found}
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import explanation_mimebundle
+
+        return explanation_mimebundle(self)
+
 
 def explain(fusion: SegmentedFusion) -> Explanation:
     """Give each cut the strongest reason that there is evidence for, in the order of ``KINDS``.

@@ -109,7 +109,7 @@ def _verdict(answer: Answer) -> str:
     if answer.problem:
         return f"not asked about: {answer.problem}"
     if answer.accepted:
-        return f"accepted by {answer.accepted}"
+        return f"{answer.accepted} accepts it"
     return in_words(answer.refusals) or "refused, and nobody says why"
 
 

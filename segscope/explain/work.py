@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import itemgetter
 from typing import Final, Literal
 
 from segscope.graph.partition import Problem
@@ -38,8 +39,9 @@ class Work:
         self.rules = rules
         self.made_by = {name: expr for expr in fusion.exprs for name in expr.outputs}
         """What defines a value."""
+        self._order = {expr.id: (position, expr) for position, expr in enumerate(fusion.exprs)}
         self.fixed = self._fixed_groups()
-        """The ids of what stays in its group."""
+        """What stays in its group: the scheduler by expression id."""
         self._in_kernels = {i for group in fusion.kernel_groups for i in group.expr_ids}
         self._kept = self._kept_casts()
         self.nodes: list[tuple[int, ...]] = []
@@ -81,7 +83,7 @@ class Work:
         A slice of what the kernel does not compute is left outside: the kernel reads the view. It would otherwise have
         to cover all that the slice drops.
         """
-        members = set(ids)
+        members, given = set(ids), set(ids)
         computed: dict[str, bool] = {}
 
         def computes(reader: Expr, name: str) -> bool:
@@ -89,7 +91,7 @@ class Work:
             maker = self.made_by.get(name)
             if maker is None or self.apart(reader, name):
                 return False
-            if maker.id in ids:
+            if maker.id in given:
                 return True
             if not self.free(maker):
                 return False
@@ -114,12 +116,12 @@ class Work:
             if maker and maker.is_scalar and maker.id not in members:
                 members.add(maker.id)
                 left += maker.inputs
-        return tuple(expr.id for expr in self.fusion.exprs if expr.id in members)
+        return tuple(expr.id for expr in self.exprs(members))
 
-    def _fixed_groups(self) -> set[int]:
-        """Note the groups that stay as they are; return the ids of what they hold."""
+    def _fixed_groups(self) -> dict[int, str]:
+        """Note the groups that stay as they are; return the schedulers of what they hold."""
         self._fixed_ids: list[tuple[int, ...]] = []
-        taken: set[int] = set()
+        taken: dict[int, str] = {}
         for group in self.fusion.kernel_groups:
             exprs = [expr for expr in self.fusion.exprs_of(group) if not expr.is_scalar]
             metadata_alone = all(expr.is_metadata for expr in exprs)
@@ -127,7 +129,7 @@ class Work:
                 continue
             ids = tuple(e.id for e in exprs if e.id not in taken and (metadata_alone or not _repeatable(e)))
             self._fixed_ids.append(ids)
-            taken.update(ids)
+            taken |= dict.fromkeys(ids, group.scheduler)
         return taken
 
     def _kept_casts(self) -> set[int]:
@@ -161,8 +163,7 @@ class Work:
 
     def exprs(self, ids: Iterable[int]) -> list[Expr]:
         """Return expressions by their ids, in the fusion's order."""
-        wanted = set(ids)
-        return [expr for expr in self.fusion.exprs if expr.id in wanted]
+        return [expr for _, expr in sorted((self._order[i] for i in set(ids)), key=itemgetter(0))]
 
     def _sources(self, expr: Expr) -> Iterator[tuple[int, bool]]:
         """Yield the nodes whose values an expression needs, and whether on the way something must read an input."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from time import monotonic
 from typing import NamedTuple
 
 from segscope.graph.adjacency import successors
@@ -101,14 +102,16 @@ def step(problem: Problem, edge: Edge) -> int:
     return int(target not in problem.alone and (source in problem.alone or problem.edges[edge]))
 
 
-def greedy_groups(problem: Problem) -> Partition:
+def greedy_groups(problem: Problem, seconds: float = 10.0) -> Partition:
     """Return few groups that hang together: edge by edge, ends are joined where that is legal; not always the fewest.
 
-    Of two orders, from the first edges on and from the last ones, the better.
+    Of two orders, from the first edges on and from the last ones, the better. After ``seconds`` no more is joined.
     """
+    end = monotonic() + seconds
     place = {node: at for at, node in enumerate(topological_order(successors(problem.size, problem.edges)).nodes)}
     edges = sorted(filter(problem.joinable, problem.edges), key=lambda edge: (place[edge[1]], place[edge[0]]))
-    best = min((_joined(problem, order) for order in (edges, edges[::-1])), key=lambda home: len(set(home)))
+    homes = [_Joining(problem).join(order, end) for order in (edges, edges[::-1])]
+    best = min(homes, key=lambda home: len(set(home)))
     return Partition(in_order(problem, best), len(fewest_levels(problem).groups))
 
 
@@ -122,16 +125,58 @@ def in_order(problem: Problem, home: Iterable[int]) -> tuple[tuple[int, ...], ..
     return tuple(groups[index] for index in topological_order(_quotient(problem, at, len(groups))).nodes)
 
 
-def _joined(problem: Problem, edges: Iterable[Edge]) -> list[int]:
-    home = list(range(problem.size))
-    for source, target in edges:
-        a, b = home[source], home[target]
-        if a == b or any(apart and {home[u], home[v]} == {a, b} for (u, v), apart in problem.edges.items()):
-            continue
-        joined = [a if name == b else name for name in home]
-        if not topological_order(_quotient(problem, dict(enumerate(joined)), problem.size)).cycle:
-            home = joined
-    return home
+class _Joining:
+    """Groups that grow, with what leads from one to another and what must be apart."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._home = list(range(problem.size))
+        self._members = [[node] for node in self._home]
+        self._out: list[set[int]] = [set() for _ in self._home]
+        self._into: list[set[int]] = [set() for _ in self._home]
+        self._apart: list[set[int]] = [set() for _ in self._home]
+        for (source, target), apart in problem.edges.items():
+            self._out[source].add(target)
+            self._into[target].add(source)
+            if apart:
+                self._apart[source].add(target)
+                self._apart[target].add(source)
+
+    def join(self, edges: Iterable[Edge], end: float) -> list[int]:
+        """Join what can be joined, and return the name of each node's group."""
+        for source, target in edges:
+            if monotonic() > end:
+                break
+            a, b = self._home[source], self._home[target]
+            if a != b and b not in self._apart[a] and not self._second_way(a, b):
+                self._take_in(a, b)
+        return self._home
+
+    def _second_way(self, a: int, b: int) -> bool:
+        left = [node for node in self._out[a] if node != b]
+        seen = set(left)
+        while left:
+            for node in self._out[left.pop()]:
+                if node == b:
+                    return True
+                if node not in seen:
+                    seen.add(node)
+                    left.append(node)
+        return False
+
+    def _take_in(self, a: int, b: int) -> None:
+        if len(self._members[a]) < len(self._members[b]):
+            a, b = b, a
+        for node in self._members[b]:
+            self._home[node] = a
+        self._members[a] += self._members[b]
+        for one, other in ((self._out, self._into), (self._into, self._out), (self._apart, self._apart)):
+            for node in one[b]:
+                other[node].discard(b)
+                if node != a:
+                    other[node].add(a)
+                    one[a].add(node)
+            one[b] = set()
+            one[a].discard(b)
 
 
 def _quotient(problem: Problem, home: Mapping[int, int], size: int) -> list[list[int]]:

@@ -36,7 +36,7 @@ def _within(problem: Problem, nodes: list[int]) -> Problem:
 
 
 def _solved(problem: Problem, seconds: float) -> Partition:
-    known = greedy_groups(problem)
+    known = greedy_groups(problem, seconds)
     if len(known.groups) == known.at_least or seconds <= 0:
         return known
     from ortools.sat.python import cp_model

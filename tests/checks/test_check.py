@@ -27,6 +27,7 @@ RULES = [
     "fp32-crossing",
     "broadcast-crossing",
     "metadata-kernel",
+    "over-segmented",
     "nondeterministic",
 ]
 
@@ -55,9 +56,9 @@ def test_rules_have_what_a_list_shows() -> None:
 
 def test_selecting_and_ignoring(fixture_capture: Read) -> None:
     july = fixture_capture(JULY)
-    assert {f.rule for f in check(july)} == {"resize-boundary", "fp32-crossing"}
+    assert {f.rule for f in check(july)} == {"resize-boundary", "fp32-crossing", "over-segmented"}
     assert {f.rule for f in check(july, select=["fp32-crossing", "order"])} == {"fp32-crossing"}
-    assert {f.rule for f in check(july, ignore=["fp32-crossing"])} == {"resize-boundary"}
+    assert {f.rule for f in check(july, ignore=["fp32-crossing"])} == {"resize-boundary", "over-segmented"}
     assert check(july, select=["order"], ignore=["order"]) == []
     assert list(choose(ignore=["order"])) == [name for name in RULES if name != "order"]
 
@@ -100,7 +101,8 @@ def test_severities_are_set_by_rule(fixture_capture: Read) -> None:
     assert [f.model_copy(update={"severity": "note"}) for f in found] == [
         f.model_copy(update={"severity": "note"}) for f in usual
     ]
-    assert {f.severity for f in check(july.fusion, severities={"resize-boundary": "warning"})} == {"warning"}
+    found = check(july.fusion, ignore=["over-segmented"], severities={"resize-boundary": "warning"})
+    assert {f.severity for f in found} == {"warning"}
 
 
 @pytest.mark.parametrize(
