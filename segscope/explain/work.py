@@ -29,9 +29,9 @@ class Work:
     """The expressions on tensors of a fusion under one set of rules.
 
     A metadata operation, or a cast to more bits of the same kind, is *free*: each kernel that reads it may compute it
-    for itself. A cast is not free where its result must be in memory: as an output of the fusion, or where a slice or
-    pad reads it that may not read a computed value. Where nvFuser made a kernel of metadata operations alone, that
-    kernel copies, and its operations are not free. All else needs a kernel, and is a node, or part of one.
+    for itself. A cast is not free where its result must be in memory: as an output of the fusion, or for a slice, pad
+    or hint that may not read a computed value. Where nvFuser made a kernel of metadata operations alone, that kernel
+    copies, and its operations are not free. All else needs a kernel, and is a node, or part of one.
     """
 
     def __init__(self, fusion: SegmentedFusion, rules: Rules) -> None:
@@ -83,20 +83,30 @@ class Work:
         A slice of what the kernel does not compute is left outside: the kernel reads the view. It would otherwise have
         to cover all that the slice drops.
         """
-        members, given = set(ids), set(ids)
+        inputs: set[str] = set()
+        while True:
+            members = self._repeated(set(ids), inputs)
+            more = {name for e in self.exprs(members) for name in e.tensor_inputs if self.apart(e, name)} - inputs
+            if not more:
+                return self.with_scalars(members)
+            inputs |= more
+
+    def _repeated(self, ids: set[int], inputs: set[str]) -> set[int]:
+        """Return expressions and the free ones that they need, where ``inputs`` are read and not computed."""
+        members = set(ids)
         computed: dict[str, bool] = {}
 
-        def computes(reader: Expr, name: str) -> bool:
+        def computes(name: str) -> bool:
             """Say whether more than views of the kernel's inputs goes into a value; add what is repeated for it."""
             maker = self.made_by.get(name)
-            if maker is None or self.apart(reader, name):
+            if maker is None or name in inputs:
                 return False
-            if maker.id in given:
+            if maker.id in ids:
                 return True
             if not self.free(maker):
                 return False
             if name not in computed:
-                inner = [computes(maker, other) for other in maker.tensor_inputs]
+                inner = [computes(other) for other in maker.tensor_inputs]
                 computed[name] = not (maker.is_metadata or maker.is_scalar) or any(inner)
                 if computed[name] or maker.kind != "slice":
                     members.add(maker.id)
@@ -104,8 +114,8 @@ class Work:
 
         for expr in self.exprs(ids):
             for name in expr.tensor_inputs:
-                computes(expr, name)
-        return self.with_scalars(members)
+                computes(name)
+        return members
 
     def with_scalars(self, ids: Iterable[int]) -> tuple[int, ...]:
         """Return expressions and the scalars that they need, in the fusion's order."""
@@ -137,7 +147,7 @@ class Work:
         kept: set[int] = set()
         left = list(self.fusion.outputs)
         for expr in self.fusion.exprs:
-            left += [name for name in expr.tensor_inputs if self.apart(expr, name) and expr.kind != "segmenter_set"]
+            left += [name for name in expr.tensor_inputs if self.apart(expr, name)]
         seen: set[str] = set()
         while left:
             name = left.pop()

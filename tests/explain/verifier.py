@@ -42,7 +42,7 @@ def flaws(original: SegmentedFusion, proof: SegmentedFusion, rules: str, *, conn
             cuts = rules == "boundary" and expr.kind in ("slice", "pad") and _resizes(proof, expr)
             if (looks_up or cuts or expr.kind == "segmenter_set") and read in made:
                 found.append(f"{expr.kind} {expr.outputs} reads {read}, which its kernel computes")
-        if connected and not _hangs_together(exprs, made):
+        if connected and not _hangs_together(exprs, made, set(group.outputs)):
             found.append(f"the kernel of {group.outputs} does not hang together")
     return found
 
@@ -88,9 +88,12 @@ def _stays(original: SegmentedFusion, proof: SegmentedFusion) -> list[str]:
     return [] if kept[True] == kept[False] else ["a group that must stay has changed"]
 
 
-def _hangs_together(exprs: tuple[Expr, ...], made: dict[str, Expr]) -> bool:
-    """Whether one work reaches every other over values, where what may be repeated is passed through downwards only."""
-    work = [expr.id for expr in exprs if not _repeatable(expr)]
+def _hangs_together(exprs: tuple[Expr, ...], made: dict[str, Expr], written: set[str]) -> bool:
+    """Whether one work reaches every other over values, where what may be repeated is passed through downwards only.
+
+    A cast that the kernel writes is not repeated.
+    """
+    work = [expr.id for expr in exprs if not _repeatable(expr) or not written.isdisjoint(expr.outputs)]
     near: dict[int, set[int]] = {number: set() for number in work}
     for expr in exprs:
         if expr.id not in near:
