@@ -1,13 +1,13 @@
 """The real nvFuser, asked about groups of real dumps."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from segscope.errors import CaptureError, SegscopeError
-from segscope.explain import verify as module
-from segscope.explain.verify import Answer, Question, verify
+from segscope.explain import Answer, Question, verify
 from segscope.model import Capture, Group, SegmentedFusion
 from tests.explain.test_rebuild import one_group
 
@@ -152,7 +152,7 @@ def phases(options):
                 print(json.dumps({{"accepted": "pointwise", "said": []}}), file=answers, flush=True)
     yield "questions", answer_all
 """)
-        monkeypatch.setattr(module, "_WORKLOAD", file)
+        monkeypatch.setattr(import_module("segscope.explain.verify"), "_WORKLOAD", file)
 
     return use
 
@@ -182,7 +182,7 @@ def test_a_toolchain_that_cannot_be_asked_is_an_error(
 ) -> None:
     file = tmp_path / "workload.py"
     file.write_text("import nvfuser_of_tomorrow")
-    monkeypatch.setattr(module, "_WORKLOAD", file)
+    monkeypatch.setattr(import_module("segscope.explain.verify"), "_WORKLOAD", file)
     with pytest.raises(CaptureError, match=r"can_schedule in nvfuser-0\.2\.36: ModuleNotFoundError: No module named"):
         ask(FOUR, QUESTIONS, need_toolchain(TODAY))
 
