@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from segscope.explain.history import History
-from segscope.explain.merge import way_back
+from segscope.explain.merge import WaysBack
 from segscope.graph import Successors, descendants, predecessors, successors
 from segscope.graph.quotient import between, quotient
 from segscope.model import SegmentedFusion
@@ -55,10 +55,11 @@ def blocked(fusion: SegmentedFusion, history: History) -> tuple[Blocked, ...]:
     """
     crossing = {(source, target): values for source, target, values in fusion.cuts}
     kernels = {group.index for group in fusion.kernel_groups}
+    ways = WaysBack(fusion, crossing)
     past = _Past(fusion, history)
     found = []
     for (source, target), values in crossing.items():
-        path = way_back(fusion, crossing, (source, target)) if kernels.issuperset((source, target)) else ()
+        path = ways.shortest((source, target)) if kernels.issuperset((source, target)) else ()
         if not path:
             continue
         parted = {value: past.parted(source, target, value) for value in values}

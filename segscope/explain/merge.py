@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import pairwise
 
 from segscope.checks.facts import facts_of
@@ -48,7 +48,7 @@ def merge(fusion: SegmentedFusion, *groups: int) -> MergeAnswer:
             raise SegscopeError(f"no group at position {index}; there are 0 to {len(fusion.groups) - 1}")
     facts = facts_of(fusion)
     dependencies = facts.dependencies()
-    path = way_back(fusion, dependencies, members)
+    path = WaysBack(fusion, dependencies).shortest(members)
     into = [members[0] if index in members else index for index in range(len(fusion.groups))]
     graph = quotient(successors(len(into), dependencies), into)
     broken = [
@@ -66,14 +66,23 @@ def merge(fusion: SegmentedFusion, *groups: int) -> MergeAnswer:
     )
 
 
-def way_back(fusion: SegmentedFusion, pairs: Iterable[tuple[int, int]], members: Collection[int]) -> tuple[int, ...]:
-    """Return a shortest path over ``pairs`` of groups that leaves the members and comes back to one of them.
+class WaysBack:
+    """Paths over pairs of groups, which may be asked for again and again."""
 
-    Of equally short ones, one over kernel groups alone. Empty where there is none: then the members may be one group.
-    """
-    kernels = {group.index for group in fusion.kernel_groups}
-    leaving = [pair for pair in pairs if not (pair[0] in members and pair[1] in members)]
-    over_kernels = [pair for pair in leaving if kernels.union(members).issuperset(pair)]
-    graphs = (successors(len(fusion.groups), chosen) for chosen in (over_kernels, leaving))
-    paths = (shortest_path(graph, source, target) for graph in graphs for source in members for target in members)
-    return min(filter(None, paths), key=len, default=())
+    def __init__(self, fusion: SegmentedFusion, pairs: Collection[tuple[int, int]]) -> None:
+        kernels = {group.index for group in fusion.kernel_groups}
+        over_kernels = (pair for pair in pairs if kernels.issuperset(pair))
+        self._graphs = [successors(len(fusion.groups), chosen) for chosen in (over_kernels, pairs)]
+
+    def shortest(self, members: Collection[int]) -> tuple[int, ...]:
+        """Return a shortest path that leaves the members and comes back to one of them.
+
+        Of equally short ones, one over kernel groups alone. Empty where there is none: they may be one group.
+        """
+        paths = []
+        for graph in self._graphs:
+            without = [*graph]
+            for node in members:
+                without[node] = [target for target in graph[node] if target not in members]
+            paths += [shortest_path(without, source, target) for source in members for target in members]
+        return min(filter(None, paths), key=len, default=())

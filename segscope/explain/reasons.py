@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, Literal, get_args
 
-from segscope.checks.facts import Facts, facts_of, listed
+from segscope.checks.facts import facts_of, listed
 from segscope.explain.blocked import Blocked, blocked
 from segscope.explain.history import History, history
-from segscope.explain.merge import merge
+from segscope.explain.merge import WaysBack
 from segscope.explain.rules import broken_rules
-from segscope.model import Cut, Refusal, SegmentedFusion, SegmenterLog, Trial
+from segscope.model import Cut, Refusal, SegmentedFusion, Trial
 from segscope.model.base import Model
 
 Kind = Literal["refused", "hint", "boundary", "reduction", "reshape", "operation", "cycle", "no kernel", "legal"]
@@ -76,60 +77,72 @@ def explain(fusion: SegmentedFusion) -> Explanation:
     The segmenter's words come from its log (``NVFUSER_DUMP=segmented_fusion,segmenter_logging``): a trial of what the
     two groups hold together, or, where that was not tried, the largest trial of parts of both over the cut.
     """
-    facts = facts_of(fusion)
     grown = history(fusion)
+    search = _Search(fusion)
     return Explanation(
         fusion=fusion.index,
-        reasons=tuple(_reason(facts, cut) for cut in fusion.cuts),
+        reasons=tuple(map(search.reason, fusion.cuts)),
         history=grown,
         blocked=blocked(fusion, grown) if grown else (),
     )
 
 
-def _reason(facts: Facts, cut: Cut) -> Reason:
-    source, target, values = cut
-    common = {"source": source, "target": target, "values": values}
-    if facts.fusion.log and (found := _refused(facts, cut, facts.fusion.log)):
-        position, trial, whole = found
-        refusals = tuple(r.model_copy(update={"reason": _ADDRESS.sub("0x..", r.reason)}) for r in trial.refusals)
-        what = "both as one" if whole else f"parts of both ({', '.join(_tensors(trial.outputs))})"
-        text = f"trial {position + 1} offered {what}: {in_words(refusals)}"
-        return Reason(**common, kind="refused", text=text, trial=position, refusals=refusals)
-    if broken := next(broken_rules(facts, source, target, values), None):
-        return Reason(**common, kind=broken.rule, text=broken.text)
-    answer = merge(facts.fusion, source, target)
-    if answer.path:
-        labels = [facts.label(index) for index in answer.path]
-        way = "".join(f" -({value})-> {label}" for value, label in zip(answer.values, labels[1:], strict=True))
-        text = f"as one, they would wait for {listed(labels[1:-1])} and the other way round: {labels[0]}{way}"
-        return Reason(**common, kind="cycle", text=text, path=answer.path)
-    groups = [facts.fusion.groups[index] for index in (source, target)]
-    if idle := [group.label for group in groups if not facts.fusion.launches_kernel(group)]:
-        verb = "launches" if len(idle) == 1 else "launch"
-        return Reason(**common, kind="no kernel", text=f"{listed(idle)} {verb} no kernel: the cut costs none")
-    logged = "the log has no such trial" if facts.fusion.log else "no log tells whether it was tried"
-    return Reason(**common, kind="legal", text=f"legal by structure; {logged}")
+class _Search:
+    """What there is to be known of a fusion, looked through for each of its cuts."""
 
+    def __init__(self, fusion: SegmentedFusion) -> None:
+        self._fusion = fusion
+        self._facts = facts_of(fusion)
+        self._dependencies = self._facts.dependencies()
+        self._ways = WaysBack(fusion, self._dependencies)
+        scalars = {expr.id for expr in fusion.exprs if expr.is_scalar}
+        trials = enumerate(fusion.log.trials) if fusion.log else ()
+        self._refused = [
+            (position, frozenset(trial.expr_ids) - scalars, trial)
+            for position, trial in trials
+            if trial.refusals and not trial.accepted
+        ]
 
-def _refused(facts: Facts, cut: Cut, log: SegmenterLog) -> tuple[int, Trial, bool] | None:
-    """Return the last trial that was refused of what two groups hold, or else the largest of parts of both.
+    def reason(self, cut: Cut) -> Reason:
+        """Return the strongest reason for a cut."""
+        facts, (source, target, values) = self._facts, cut
+        common = {"source": source, "target": target, "values": values}
+        if found := self._trial(cut):
+            position, trial, whole = found
+            refusals = tuple(r.model_copy(update={"reason": _ADDRESS.sub("0x..", r.reason)}) for r in trial.refusals)
+            what = "both as one" if whole else f"parts of both ({', '.join(_tensors(trial.outputs))})"
+            text = f"trial {position + 1} offered {what}: {in_words(refusals)}"
+            return Reason(**common, kind="refused", text=text, trial=position, refusals=refusals)
+        if broken := next(broken_rules(facts, source, target, values), None):
+            return Reason(**common, kind=broken.rule, text=broken.text)
+        if path := self._ways.shortest((source, target)):
+            labels = [facts.label(index) for index in path]
+            steps = zip(pairwise(path), labels[1:], strict=True)
+            way = "".join(f" -({self._dependencies[step][0]})-> {label}" for step, label in steps)
+            text = f"as one, they would wait for {listed(labels[1:-1])} and the other way round: {labels[0]}{way}"
+            return Reason(**common, kind="cycle", text=text, path=path)
+        groups = [self._fusion.groups[index] for index in (source, target)]
+        if idle := [group.label for group in groups if not self._fusion.launches_kernel(group)]:
+            verb = "launches" if len(idle) == 1 else "launch"
+            return Reason(**common, kind="no kernel", text=f"{listed(idle)} {verb} no kernel: the cut costs none")
+        logged = "the log has no such trial" if self._fusion.log else "no log tells whether it was tried"
+        return Reason(**common, kind="legal", text=f"legal by structure; {logged}")
 
-    With its position, and whether it is of all they hold.
-    """
-    sides = [{e.id for e in facts.exprs[index] if not e.is_scalar} for index in (cut.source, cut.target)]
-    both = sides[0] | sides[1]
-    makers = {facts.defined[cut.source][value].id for value in cut.values if value in facts.defined[cut.source]}
-    readers = {expr.id for value in cut.values for expr in facts.readers[cut.target].get(value, ())}
-    scalars = {expr.id for expr in facts.fusion.exprs if expr.is_scalar}
-    best: tuple[int, Trial, bool] | None = None
-    most = 0
-    for position, trial in enumerate(log.trials):
-        ids = set(trial.expr_ids) - scalars
-        if trial.accepted or not trial.refusals or not ids <= both or len(ids) < most:
-            continue
-        if ids & makers - readers and ids & readers - makers:
-            best, most = (position, trial, ids == both), len(ids)
-    return best
+    def _trial(self, cut: Cut) -> tuple[int, Trial, bool] | None:
+        """Return the last trial that was refused of what two groups hold, or else the largest of parts of both.
+
+        With its position, and whether it is of all they hold.
+        """
+        facts = self._facts
+        both = {e.id for index in (cut.source, cut.target) for e in facts.exprs[index] if not e.is_scalar}
+        makers = {facts.defined[cut.source][value].id for value in cut.values if value in facts.defined[cut.source]}
+        readers = {expr.id for value in cut.values for expr in facts.readers[cut.target].get(value, ())}
+        best: tuple[int, Trial, bool] | None = None
+        most = 0
+        for position, ids, trial in self._refused:
+            if len(ids) >= most and ids <= both and ids & makers - readers and ids & readers - makers:
+                best, most = (position, trial, ids == both), len(ids)
+        return best
 
 
 def in_words(refusals: Sequence[Refusal]) -> str:
