@@ -1,7 +1,8 @@
 # make demo   RoPE through nvFuser of July 2024 and of today, on this machine, GPU or not
 # make test   everything that must hold: lint, types, and the tests on the null device
 #
-# Both make a virtual environment in .venv and install the toolchains (about 2 GB) in segscope's cache. Neither needs root.
+# Both make a virtual environment in .venv and install the toolchains (about 2 GB) in segscope's cache. Neither needs root;
+# make test opens pages in Chromium, which must be there (apt-get install chromium).
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -40,7 +41,7 @@ check: setup
 	$(BIN)/mypy
 
 test: check toolchains
-	SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 $(BIN)/python -m pytest --numprocesses auto
+	SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 SEGSCOPE_TEST_REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest --numprocesses auto
 
 clean:
 	rm -rf .venv build dist $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,9 +14,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from segscope.asserts import (
+        assert_crossing_dtypes,
+        assert_cut_between,
+        assert_different_groups,
+        assert_group,
+        assert_groups,
+        assert_kernel_groups,
+        assert_no_findings,
+        assert_refused,
+        assert_same_group,
+        assert_same_segmentation,
+    )
+    from segscope.capture.arguments import TensorSpec
     from segscope.capture.configs import CONFIGS as ROPE_CONFIGS
+    from segscope.capture.function import capture_function
+    from segscope.capture.inspecting import inspect_function
+    from segscope.capture.recording import record
     from segscope.capture.rope import capture_rope
     from segscope.checks import Finding, check
+    from segscope.compare.diff import diff
     from segscope.dump import parse, read
     from segscope.errors import CaptureError, DeviceError, NoDumpError, RenderError, SegscopeError, ToolchainError
     from segscope.model import Capture, Edge, Expr, Group, IterDomain, Provenance, SegmentedFusion, Tensor
@@ -40,22 +57,42 @@ __all__ = [
     "SegmentedFusion",
     "SegscopeError",
     "Tensor",
+    "TensorSpec",
     "ToolchainError",
+    "assert_crossing_dtypes",
+    "assert_cut_between",
+    "assert_different_groups",
+    "assert_group",
+    "assert_groups",
+    "assert_kernel_groups",
+    "assert_no_findings",
+    "assert_refused",
+    "assert_same_group",
+    "assert_same_segmentation",
+    "capture_function",
     "capture_rope",
     "check",
+    "diff",
     "draw",
+    "inspect_function",
     "parse",
     "read",
+    "record",
 ]
 
 _HOMES = {
     "Finding": ("segscope.checks", "Finding"),
     "ROPE_CONFIGS": ("segscope.capture.configs", "CONFIGS"),
+    "TensorSpec": ("segscope.capture.arguments", "TensorSpec"),
+    "capture_function": ("segscope.capture.function", "capture_function"),
     "capture_rope": ("segscope.capture.rope", "capture_rope"),
     "check": ("segscope.checks", "check"),
+    "diff": ("segscope.compare", "diff"),
     "draw": ("segscope.render", "draw"),
+    "inspect_function": ("segscope.capture.inspecting", "inspect_function"),
     "parse": ("segscope.dump", "parse"),
     "read": ("segscope.dump", "read"),
+    "record": ("segscope.capture.recording", "record"),
 }
 
 if not TYPE_CHECKING:
@@ -64,6 +101,7 @@ if not TYPE_CHECKING:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         home = "segscope.errors" if name.endswith("Error") else "segscope.model"
+        home = "segscope.asserts" if name.startswith("assert_") else home
         home, original = _HOMES.get(name, (home, name))
         return getattr(import_module(home), original)
 

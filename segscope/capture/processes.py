@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import IO
@@ -67,18 +67,57 @@ def signals_raise() -> Iterator[None]:
         _restore(before)
 
 
+@contextmanager
+def signals_passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Hand every SIGINT, SIGTERM, SIGHUP and SIGQUIT to a child's process group, which decides what becomes of it.
+
+    Yields the function that names the child; signals that came before go to it then.
+    """
+    children: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        if not children:
+            early.append(number)
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, number)
+
+    def to(child: subprocess.Popen[bytes]) -> None:
+        children.append(child)
+        for number in early:
+            pass_on(number, None)
+
+    before = {
+        number: signal.signal(number, pass_on)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+        if signal.getsignal(number) not in (signal.SIG_IGN, None)
+    }
+    try:
+        yield to
+    finally:
+        _restore(before)
+
+
 def _restore(handlers: Mapping[signal.Signals, object]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)  # type: ignore[arg-type]
 
 
 def start(
-    command: Sequence[str], environment: Mapping[str, str], stdout: int | IO[bytes], stderr: int | IO[bytes]
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    stdout: int | IO[bytes],
+    stderr: int | IO[bytes] | None,
+    stdin: int | None = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start a command (an absolute path first) in a session of its own; the kernel kills it when segscope ends."""
+    """Start a command (an absolute path first) in a session of its own; the kernel kills it when segscope ends.
+
+    Standard error and standard input are this process's where they are None.
+    """
     return subprocess.Popen(
         [sys.executable, "-I", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command],
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         env=dict(environment),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,11 +38,21 @@ class Request:
     """The phases whose dump is wanted; None for all."""
     disable: tuple[str, ...] = ()
     enable: tuple[str, ...] = ()
+    dump: tuple[str, ...] = ()
+    """What nvFuser is to print besides the segmented fusion."""
+    carried: dict[str, Any] = field(default_factory=dict)
+    """More options for the workload, as JSON, which the provenance leaves out: a program's text, places."""
+
+    @property
+    def key(self) -> str:
+        """A digest of what is run, as far as the options define it: equal for requests that ask for the same."""
+        facts = (self.workload, self.options, self.phases, self.environment)
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     @property
     def environment(self) -> dict[str, str]:
         """The ``NVFUSER_*`` variables of the child; those of the caller's own environment are not passed on."""
-        variables = {"NVFUSER_DUMP": "segmented_fusion"}
+        variables = {"NVFUSER_DUMP": ",".join(dict.fromkeys(("segmented_fusion", *self.dump)))}
         if self.disable:
             variables["NVFUSER_DISABLE"] = ",".join(self.disable)
         if self.enable:
@@ -84,7 +95,7 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
         versions={"segscope": __version__, **record.get("versions", {})},
         device=chosen.kind,
         card=record.get("card") or (chosen.card.name if chosen.card else ""),
-        command=("python", _WORKER.name, request.file.name, json.dumps(request.options)),
+        command=("python", _WORKER.name, request.file.name, "options.json", "record.json"),
         end=end,
         notes=_notes(finished.stderr),
     )
@@ -106,8 +117,9 @@ def execute(request: Request, *, toolchain: str | None, device: str, card: str, 
     environment = chosen.environment(_inherited(chain), chain) | request.environment
     with signals_raise(), tempfile.TemporaryDirectory(prefix="segscope-") as name:
         folder = Path(name)
-        record_file = folder / "record.json"
-        command = [str(chain.python), str(_WORKER), str(request.file), json.dumps(request.options), str(record_file)]
+        record_file, options_file = folder / "record.json", folder / "options.json"
+        options_file.write_text(json.dumps(request.options | request.carried), encoding="utf-8")
+        command = [str(chain.python), str(_WORKER), str(request.file), str(options_file), str(record_file)]
         ended = child.run(command, environment, folder, timeout)
         record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
     end = _end(ended, record, timeout, chain)

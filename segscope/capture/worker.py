@@ -2,9 +2,9 @@
 
     python worker.py WORKLOAD.py OPTIONS RECORD
 
-WORKLOAD.py is a file with ``phases(options) -> iterable of (name, callable)``, OPTIONS a JSON object, RECORD the file
-to keep as a JSON record of how far it got. nvFuser prints its dump on file descriptor 1, which must be a regular file;
-the record says where in it each phase begins and ends.
+WORKLOAD.py is a file with ``phases(options) -> iterable of (name, callable)``, OPTIONS a file with a JSON object,
+RECORD the file to keep as a JSON record of how far it got. nvFuser prints its dump on file descriptor 1, which must be
+a regular file; the record says where in it each phase begins and ends.
 
 This file imports nothing of segscope: any Python 3.10 or later with torch, nvFuser and Thunder runs it.
 """
@@ -46,7 +46,7 @@ def main() -> None:
     libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, _LINE_BUFFERED, 0)
     try:
         _prepare(record)
-        for name, run in _phases(workload)(json.loads(options)):
+        for name, run in _phases(workload)(json.loads(Path(options).read_text(encoding="utf-8"))):
             phase = {"name": name, "start": _written(libc)}
             record.data["phases"].append(phase)
             record.save()
@@ -63,12 +63,7 @@ def main() -> None:
 
 def _prepare(record: Record) -> None:
     versions = record.data["versions"]
-    for distribution in importlib.metadata.distributions():
-        name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
-        if name == "nvfuser" or name.startswith("nvfuser-cu"):
-            versions["nvfuser"] = distribution.version
-        elif name == "lightning-thunder":
-            versions["thunder"] = distribution.version
+    versions |= package_versions()
     import torch
 
     versions["torch"] = torch.__version__
@@ -76,6 +71,18 @@ def _prepare(record: Record) -> None:
     record.data["card"] = torch.cuda.get_device_name(0)
     _let_thunder_find_nvfuser()
     record.save()
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of ``nvfuser`` and ``thunder`` that are installed."""
+    versions = {}
+    for distribution in importlib.metadata.distributions():
+        name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
+        if name == "nvfuser" or name.startswith("nvfuser-cu"):
+            versions["nvfuser"] = distribution.version
+        elif name == "lightning-thunder":
+            versions["thunder"] = distribution.version
+    return versions
 
 
 def _let_thunder_find_nvfuser() -> None:

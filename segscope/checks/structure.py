@@ -35,7 +35,7 @@ def structure(fusion: SegmentedFusion) -> Structure:
     The order of groups, of edges and of the expressions in a group does not count either. A value is known by its
     definition and its uses, an input or output of the fusion by its position. Takes O(n log n).
     """
-    values, colours = _colours(fusion)
+    values, colours = colours_of(fusion)
     place = {expr.id: position for position, expr in enumerate(fusion.exprs)}
     above = [colours.above[values[name]] for name in fusion.outputs]
     read = {name for expr in fusion.exprs for name in expr.inputs}
@@ -52,7 +52,7 @@ def structure(fusion: SegmentedFusion) -> Structure:
     )
 
 
-def _colours(fusion: SegmentedFusion) -> tuple[dict[str, int], Colours]:
+def colours_of(fusion: SegmentedFusion) -> tuple[dict[str, int], Colours]:
     """Colour expressions and values; the nodes of the values follow those of the expressions, which come in order."""
     names = dict.fromkeys((*fusion.inputs, *fusion.outputs, *(edge.value for edge in fusion.edges)))
     names |= dict.fromkeys(name for expr in fusion.exprs for name in (*expr.inputs, *expr.outputs))

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from segscope import __version__
 from segscope.errors import SegscopeError
 
 _CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
-_COMMANDS = ("rope", "count", "show", "check", "explain", "render", "toolchain")
+_COMMANDS = ("rope", "capture", "count", "show", "check", "assert", "explain", "diff", "render", "toolchain")
 
 
 class _Commands(click.Group):
@@ -24,7 +25,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"segscope.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"segscope.cli.{module}").command
         return command
 
 

@@ -2,29 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option
+from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
+from segscope.render import SUFFIXES
 
 if TYPE_CHECKING:
+    from segscope.checks import Finding
     from segscope.explain import Rules
     from segscope.model import Capture, SegmentedFusion
+    from segscope.render.view import Level, View
 
 
-@click.command(name="render", short_help="Draw fusions as SVG, PNG, PDF or DOT.")
+class FusionNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """The number of a fusion, or ``all``."""
+
+    name = "fusion"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        """Return the number; None for ``all``."""
+        if value == "all":
+            return None
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither the number of a fusion nor all", param, ctx)
+
+
+@click.command(name="render", short_help="Draw fusions as SVG, PNG, PDF, HTML, Mermaid or DOT.")
 @click.argument("file")
 @click.option(
     "-o",
     "--output",
     required=True,
     metavar="PATH",
-    help="Where to write; the suffix says the format: .svg, .png, .pdf or .dot. - writes SVG to standard output.",
+    help=f"Where to write; the suffix says the format: {', '.join(SUFFIXES)}. - writes SVG to standard output.",
 )
-@click.option("--fusion", "number", type=int, metavar="N", help="Draw fusion N only, from 0.")
+@click.option(
+    "--fusion", "number", type=FusionNumber(), metavar="N|all", help="Draw fusion N only, from 0.  [default: all]"
+)
+@click.option(
+    "--level",
+    type=click.Choice(["groups", "expressions"]),
+    default="groups",
+    show_default=True,
+    help="One box a group, or each expression inside its group.",
+)
+@click.option("--focus", multiple=True, metavar="GROUP", help="Draw this group (g3; #3 by position) and those near it.")
+@click.option("--query", metavar="REGEX", help="Draw the groups in whose label, operations or tensors this is found.")
+@click.option(
+    "--radius",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How many cuts away from --focus and --query a group is drawn.  [default: 1]",
+)
+@click.option("--collapse", type=click.Choice(["metadata"]), help="Draw metadata groups as small boxes, some as one.")
+@click.option("--findings", "marked", is_flag=True, help="Check the fusion, and mark what breaks a rule.")
 @click.option(
     "--grouping",
     type=click.Choice(["segmented", "proof"]),
@@ -38,43 +75,116 @@ if TYPE_CHECKING:
     help="What the kernels of the proof may hold.  [default: what this nvFuser allowed]",
 )
 @strict_option
-def command(file: str, output: str, number: int | None, grouping: str, rules: Rules | None, strict: bool) -> None:
+def command(
+    file: str,
+    output: str,
+    number: int | None,
+    level: Level,
+    focus: tuple[str, ...],
+    query: str | None,
+    radius: int | None,
+    collapse: str | None,
+    marked: bool,
+    grouping: str,
+    rules: Rules | None,
+    strict: bool,
+) -> None:
     """Draw the segmented fusions in FILE: groups as boxes, what crosses between them as arrows.
 
-    FILE is a dump or a capture.json; - is standard input. Of several fusions, fusion 1 goes to NAME-1.svg, and so on.
+    FILE is a dump or a capture.json; - is standard input. Of several fusions, fusion 1 goes to NAME-1.svg, and so on;
+    those without what --focus or --query names are left out. Above 300 nodes, --level expressions draws groups only.
     """
     from segscope.render import format_of
+    from segscope.render.selection import group_index
+    from segscope.render.view import View
 
     if output != "-":
         format_of(output)
+    if radius is not None and not focus and query is None:
+        raise click.UsageError("--radius is that of --focus and --query: use it with one of them")
     capture = read_capture(file, strict)
     fusions = choose_fusions(capture, number)
     if grouping == "proof":
         fusions = tuple(_proof(fusion, rules) for fusion in fusions)
     elif rules:
         raise click.UsageError("--rules are those of a proof: use it with --grouping proof")
+
+    def view_of(fusion: SegmentedFusion) -> View:
+        return View(
+            level=level,
+            focus=tuple(group_index(fusion, label) for label in focus),
+            radius=1 if radius is None else radius,
+            query=query,
+            collapse=collapse is not None,
+            findings=_findings(fusion) if marked else (),
+        )
+
+    views = _views(fusions, view_of)
     if output == "-":
-        _to_stdout(capture.model_copy(update={"fusions": fusions}))
+        _to_stdout(capture, views)
     else:
-        render_all(capture, fusions, Path(output))
+        _to_files(capture, views, Path(output), numbered=len(fusions) > 1)
 
 
 def render_all(capture: Capture, fusions: Sequence[SegmentedFusion], path: Path) -> None:
     """Draw fusions into ``path``, or, where there are several, into ``NAME-N.svg`` each, and print what drew them."""
-    from segscope.render import draw
+    from segscope.render.view import View
 
+    _to_files(capture, [(fusion, View()) for fusion in fusions], path, numbered=len(fusions) > 1)
+
+
+def _views(
+    fusions: Sequence[SegmentedFusion], view_of: Callable[[SegmentedFusion], View]
+) -> list[tuple[SegmentedFusion, View]]:
+    """Return the fusions that have what is in focus, with their views; warn of the others, and of another level."""
+    from segscope.render.selection import NothingSelected, select
+
+    found: list[tuple[SegmentedFusion, View]] = []
+    left_out: list[NothingSelected] = []
     for fusion in fusions:
-        target = path if len(fusions) == 1 else path.with_name(f"{path.stem}-{fusion.index}{path.suffix}")
-        engine = draw(fusion, target, _title(capture))
+        try:
+            view = view_of(fusion)
+            fallback = select(fusion, view).fallback
+        except NothingSelected as nothing:
+            left_out.append(nothing)
+            continue
+        if fallback:
+            warn(f"fusion {fusion.index}: {fallback}; --focus, --query and --collapse metadata draw less")
+        found.append((fusion, view))
+    if not found:
+        raise left_out[0]
+    for reason in left_out:
+        warn(f"{reason}: not drawn")
+    return found
+
+
+def _to_files(capture: Capture, views: Sequence[tuple[SegmentedFusion, View]], path: Path, *, numbered: bool) -> None:
+    from segscope.render import draw
+    from segscope.render.engine import DrawingError
+
+    for fusion, view in views:
+        target = path.with_name(f"{path.stem}-{fusion.index}{path.suffix}") if numbered else path
+        try:
+            engine = draw(fusion, target, _title(capture), view)
+        except DrawingError as error:
+            raise error.keep(target) from None
         click.echo(f"wrote {target} (drawn by {engine})")
 
 
-def _to_stdout(capture: Capture) -> None:
+def _to_stdout(capture: Capture, views: Sequence[tuple[SegmentedFusion, View]]) -> None:
     from segscope.render import picture
 
-    data, engine = picture(capture.fusion, "svg", _title(capture))
+    fusion = capture.model_copy(update={"fusions": tuple(fusion for fusion, _ in views)}).fusion
+    data, engine = picture(fusion, "svg", _title(capture), views[0][1])
     click.echo(data, nl=False)
     click.echo(f"drawn by {engine}", err=True)
+
+
+def _findings(fusion: SegmentedFusion) -> tuple[Finding, ...]:
+    from segscope.checks import choose, run_rules
+    from segscope.checks.settings import find_severities
+
+    return tuple(run_rules(choose(), fusion, find_severities(Path.cwd())))
 
 
 def _proof(fusion: SegmentedFusion, rules: Rules | None) -> SegmentedFusion:

@@ -1,4 +1,4 @@
-"""``segscope show``: fusions and their groups as tables."""
+"""``segscope show``: fusions and their groups as tables, and as a tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from segscope.cli.reading import choose_fusions, read_capture, strict_option
 
 
-@click.command(name="show", short_help="Show fusions and their groups as tables.")
+@click.command(name="show", short_help="Show fusions and their groups as tables and trees.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print what was read in the form of a capture.json.")
 @click.option("--fusion", "number", type=int, metavar="N", help="Show fusion N only, from 0.")
@@ -15,7 +15,8 @@ from segscope.cli.reading import choose_fusions, read_capture, strict_option
 def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: bool) -> None:
     """Show the segmented fusions in each FILE: how many groups each has, by scheduler, and what each group computes.
 
-    FILE is a dump or a capture.json; - is standard input. Of several files only the counts are shown, side by side.
+    FILE is a dump or a capture.json; - is standard input. Of a single fusion (see --fusion), the expressions of each
+    group follow as a tree. Of several files only the counts are shown, side by side.
     """
     from segscope.errors import SegscopeError
 
@@ -31,7 +32,7 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: b
 
     from rich.console import Console
 
-    from segscope.render.table import captures_table, fusion_table
+    from segscope.render.table import captures_table, fusion_table, fusion_tree
 
     console = Console(highlight=False, markup=False)
     console.print(captures_table(captures))
@@ -41,3 +42,6 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: b
         console.print()
         console.print(str(fusion), style="bold")
         console.print(fusion_table(fusion))
+    if len(captures[0].fusions) == 1:
+        console.print()
+        console.print(fusion_tree(captures[0].fusions[0]))

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from segscope.errors import SegscopeError
 from segscope.model.base import Model
+from segscope.model.count import Count
 from segscope.model.fusion import SegmentedFusion
 from segscope.vocabulary import check_scheduler
 
@@ -125,9 +126,14 @@ class Capture(Model):
         Raises SegscopeError for a scheduler that no known nvFuser has.
         """
         if scheduler is None:
-            return sum(fusion.count() for fusion in self.fusions)
+            return Count(sum(fusion.count() for fusion in self.fusions), self, None)
         check_scheduler(scheduler, {name for fusion in self.fusions for name in fusion.schedulers})
-        return sum(fusion.schedulers.get(scheduler, 0) for fusion in self.fusions)
+        return Count(sum(fusion.schedulers.get(scheduler, 0) for fusion in self.fusions), self, scheduler)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import capture_mimebundle
+
+        return capture_mimebundle(self)
 
     def __repr__(self) -> str:
         return f"<Capture {self.source!r}: {'; '.join(map(str, self.fusions))}>"

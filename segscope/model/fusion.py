@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import Field, model_validator
 
 from segscope.model.base import Model
+from segscope.model.count import Count
 from segscope.model.expr import Expr
 from segscope.model.log import PassChange, SegmenterLog
 from segscope.model.tensor import Tensor
@@ -155,9 +156,9 @@ class SegmentedFusion(Model):
         Raises SegscopeError for a scheduler that no known nvFuser has.
         """
         if scheduler is None:
-            return len(self.kernel_groups)
+            return Count(len(self.kernel_groups), self, None)
         check_scheduler(scheduler, self.schedulers)
-        return sum(g.scheduler == scheduler for g in self.groups)
+        return Count(sum(g.scheduler == scheduler for g in self.groups), self, scheduler)
 
     def explain(self) -> Explanation:
         """Give each cut the strongest reason that there is evidence for (``segscope.explain.explain``)."""

@@ -1,4 +1,4 @@
-"""From the model to pictures and tables: DOT text, SVG, PNG, PDF, rich tables."""
+"""From the model to pictures and tables: DOT text, SVG, PNG, PDF, Mermaid, HTML, Model Explorer, rich tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from segscope.errors import RenderError
 
 if TYPE_CHECKING:
     from segscope.model import SegmentedFusion
+    from segscope.render.view import View
 
 __all__ = ["SUFFIXES", "draw", "format_of", "picture"]
 
-SUFFIXES: Final = (".svg", ".png", ".pdf", ".dot")
+SUFFIXES: Final = (".svg", ".png", ".pdf", ".dot", ".mmd", ".md", ".html", ".json")
+"""Drawings; DOT text; Mermaid, alone and as a code block for Markdown; a page; a graph for Model Explorer."""
 
 
-def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None) -> str:
+def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None, view: View | None = None) -> str:
     """Draw a fusion into a file whose suffix says the format (SUFFIXES), and return the name of what drew it.
 
     Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written.
     """
-    data, engine = picture(fusion, format_of(path), title)
+    data, engine = picture(fusion, format_of(path), title, view)
     try:
         Path(path).write_bytes(data)
     except OSError as error:
@@ -28,16 +30,20 @@ def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None) ->
     return engine
 
 
-def picture(fusion: SegmentedFusion, format: str, title: str | None = None) -> tuple[bytes, str]:
-    """Return a fusion as ``svg``, ``png``, ``pdf`` or ``dot``, and the name of what drew it."""
-    from segscope.render.dot import to_dot
+def picture(
+    fusion: SegmentedFusion, format: str, title: str | None = None, view: View | None = None
+) -> tuple[bytes, str]:
+    """Return a fusion in a format (a suffix of SUFFIXES without its dot), and the name of what drew it.
 
-    text = to_dot(fusion, title)
-    if format == "dot":
-        return text.encode("utf-8"), "segscope"
-    from segscope.render import engine
+    Only ``svg``, ``png`` and ``pdf`` need a drawing program; without one ``html`` has a table in the picture's place.
+    """
+    if format in ("svg", "png", "pdf"):
+        from segscope.render import engine
+        from segscope.render.dot import to_dot
 
-    return engine.draw(text, format)
+        return engine.draw(to_dot(fusion, title, view), format)
+    text, drawn_by = _text(fusion, format, title, view)
+    return text.encode("utf-8", errors="replace"), drawn_by
 
 
 def format_of(path: str | Path) -> str:
@@ -46,3 +52,23 @@ def format_of(path: str | Path) -> str:
     if suffix not in SUFFIXES:
         raise RenderError(f"{path}: the suffix says the format, one of {', '.join(SUFFIXES)}")
     return suffix[1:]
+
+
+def _text(fusion: SegmentedFusion, format: str, title: str | None, view: View | None) -> tuple[str, str]:
+    if format == "html":
+        from segscope.render.html import to_html
+
+        return to_html(fusion, title, view)
+    if format == "json":
+        from segscope.render.model_explorer import to_model_explorer
+
+        return to_model_explorer(fusion, title, view), "segscope"
+    if format == "dot":
+        from segscope.render.dot import to_dot
+
+        return to_dot(fusion, title, view), "segscope"
+    if format in ("mmd", "md"):
+        from segscope.render.mermaid import to_markdown, to_mermaid
+
+        return (to_mermaid if format == "mmd" else to_markdown)(fusion, title, view), "segscope"
+    raise RenderError(f"cannot draw {format!r}; formats: {', '.join(suffix[1:] for suffix in SUFFIXES)}")

@@ -23,6 +23,27 @@ _MISSING: Final = (
 )
 
 
+OLDEST: Final = (2, 40)
+"""The Graphviz (December 2016) from which on all shapes that are drawn are there."""
+
+
+class DrawingError(RenderError):
+    """A drawing program failed, or took too long; the DOT text that it was given is kept here."""
+
+    def __init__(self, message: str, dot_text: str) -> None:
+        super().__init__(message)
+        self.dot_text = dot_text
+
+    def keep(self, target: str | Path) -> RenderError:
+        """Write the DOT text beside the picture that there is not (``segments.svg.dot``); return an error naming it."""
+        path = Path(f"{target}.dot")
+        try:
+            path.write_text(self.dot_text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            return RenderError(f"{self}; {path}: {error.strerror or error}")
+        return RenderError(f"{self}; the DOT text is in {path}")
+
+
 class Drawing(NamedTuple):
     """A picture, and what drew it."""
 
@@ -34,22 +55,29 @@ class Drawing(NamedTuple):
 def draw(dot_text: str, format: str = "svg", timeout: float = 60) -> Drawing:
     """Draw DOT text as ``svg``, ``png`` or ``pdf`` with Graphviz's ``dot``, or with graphviz-pure where there is none.
 
-    Raises RenderError where no program can, where it fails, and where it takes longer than ``timeout`` seconds.
+    Raises RenderError where no program can, DrawingError where it fails or takes longer than ``timeout`` seconds: it is
+    ended then, with all that it started.
     """
     if format not in FORMATS:
         raise RenderError(f"cannot draw {format!r}; formats: {', '.join(FORMATS)}")
     program = _find_program(format)
     data = _run([program, f"-T{format}"], dot_text, timeout)
     if not data:
-        raise RenderError(f"{program} drew nothing")
+        raise DrawingError(f"{program} drew nothing", dot_text)
     return Drawing(_without_doctype(data) if format == "svg" else data, _name_and_version(program))
 
 
 def _find_program(format: str) -> str:
-    if dot := shutil.which("dot"):
+    dot = shutil.which("dot")
+    if dot is not None and not _is_old(dot):
         return dot
     beside_python = str(Path(sys.executable).parent)
     pure = shutil.which(_PURE) or shutil.which(_PURE, path=beside_python)
+    if pure is None and dot is not None:
+        raise RenderError(
+            f"{dot} is {_name_and_version(dot)}, too old: install Graphviz {OLDEST[0]}.{OLDEST[1]} or later, or "
+            "pip install 'segscope[draw]'; a .dot file needs none"
+        )
     if pure is None:
         raise RenderError(_MISSING)
     if format == "pdf":
@@ -60,28 +88,28 @@ def _find_program(format: str) -> str:
 def _run(command: list[str], text: str, timeout: float) -> bytes:
     program = command[0]
     try:
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        done = _ended(command, text, timeout)
     except OSError as error:
         raise RenderError(f"{program} does not start: {error.strerror or error}") from None
-    with child:
+    except subprocess.TimeoutExpired:
+        raise DrawingError(
+            f"{program} took longer than {timeout:g} s and was ended: draw less (groups, focus, query, collapse)", text
+        ) from None
+    if done.returncode != 0:
+        raise DrawingError(f"{program} failed: {_first_error(done.stderr, done.returncode)}", text)
+    return done.stdout
+
+
+def _ended(command: list[str], text: str, timeout: float) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end; where that does not come in time, end it with all that it started."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as child:
         try:
-            data, errors = child.communicate(text.encode("utf-8", errors="replace"), timeout)
-        except BaseException as error:
+            out, errors = child.communicate(text.encode("utf-8", errors="replace"), timeout)
+        except BaseException:
             os.killpg(child.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            raise RenderError(
-                f"{program} took longer than {timeout:g} s and was ended; write a .dot file and lay it out elsewhere"
-            ) from None
-    if child.returncode != 0:
-        raise RenderError(f"{program} failed: {_first_error(errors, child.returncode)}")
-    return data
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, out, errors)
 
 
 def _first_error(errors: bytes, returncode: int) -> str:
@@ -96,11 +124,16 @@ def _first_error(errors: bytes, returncode: int) -> str:
 def _name_and_version(program: str) -> str:
     name = _PURE if Path(program).name == _PURE else "Graphviz"
     try:
-        answer = subprocess.run([program, "-V"], capture_output=True, timeout=10, stdin=subprocess.DEVNULL, check=False)
+        answer = _ended([program, "-V"], "", timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return name
     found = re.search(rb"version (\d[\w.~-]*)", answer.stderr + answer.stdout)
     return f"{name} {found.group(1).decode()}" if found else name
+
+
+def _is_old(dot: str) -> bool:
+    found = re.search(r"(\d+)\.(\d+)", _name_and_version(dot))
+    return found is not None and (int(found.group(1)), int(found.group(2))) < OLDEST
 
 
 def _without_doctype(svg: bytes) -> bytes:

@@ -1,25 +1,152 @@
-"""How a fusion shows itself in a notebook."""
+"""How fusions, captures, findings, explanations and headroom show themselves in a notebook. Nothing here raises."""
 
 from __future__ import annotations
 
+import html
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from segscope.errors import RenderError
+from segscope.render.labels import printable
+
 if TYPE_CHECKING:
-    from segscope.model import SegmentedFusion
+    from segscope.checks import Finding
+    from segscope.explain import Explanation, Headroom
+    from segscope.model import Capture, SegmentedFusion
+
+Bundle = dict[str, str]
 
 TIME_LIMIT: Final = 10.0
-"""Seconds that a cell waits for its picture."""
+"""Seconds that a cell waits for its pictures."""
+SHORT: Final = 20
+"""Characters of a table's cell that is not broken into lines."""
+LARGE: Final = 100
+"""Groups above which a picture is folded away, behind its summary."""
 
 
-def mimebundle(fusion: SegmentedFusion) -> dict[str, str]:
-    """Return ``text/plain``, and ``image/svg+xml`` where something can draw it in time. Never raises."""
-    bundle = {"text/plain": str(fusion)}
-    try:
-        from segscope.render.dot import to_dot
-        from segscope.render.engine import draw
+def mimebundle(fusion: SegmentedFusion) -> Bundle:
+    """Return ``text/plain``, ``text/html``, and ``image/svg+xml`` where something can draw it in time.
 
-        svg = draw(to_dot(fusion), "svg", TIME_LIMIT).data.decode("utf-8")
-        bundle["image/svg+xml"] = svg[svg.index("<svg") :]
-    except Exception:  # a cell that shows text is better than one that shows a traceback
-        pass
+    A fusion of more than LARGE groups has its picture in the HTML only, folded away.
+    """
+    return _bundle(str(fusion), lambda: _pictures([(str(fusion), fusion)]))
+
+
+def capture_mimebundle(capture: Capture) -> Bundle:
+    """Return the fusions, each under its summary; of several, all are folded away."""
+    return _bundle(repr(capture), lambda: _pictures([(str(fusion), fusion) for fusion in capture.fusions]))
+
+
+def findings_mimebundle(findings: Sequence[Finding]) -> Bundle:
+    """Return the findings as lines and as a table."""
+    lines = [line for finding in findings for line in (str(finding), f"    {finding.advice}")]
+    header = ("severity", "rule", "fusion", "finding", "advice")
+    rows = [
+        (finding.severity, finding.rule, "" if finding.fusion is None else str(finding.fusion), finding.message, advice)
+        for finding in findings
+        for advice in [f"{finding.advice} [{finding.option}]" if finding.option else finding.advice]
+    ]
+    return _bundle("\n".join(lines) or "no findings", lambda: {"text/html": _table(header, rows)} if rows else {})
+
+
+def explanation_mimebundle(explanation: Explanation) -> Bundle:
+    """Return a line and a table row for each cut; groups go by position."""
+    rows = [
+        (f"#{reason.source} → #{reason.target}", ", ".join(reason.values), reason.kind, reason.text)
+        for reason in explanation.reasons
+    ]
+    lines = [f"{way} over {values}: {kind}: {text}" for way, values, kind, text in rows]
+    header = ("cut", "tensors", "reason", "evidence")
+    return _bundle("\n".join(lines) or "no cuts", lambda: {"text/html": _table(header, rows)} if rows else {})
+
+
+def headroom_mimebundle(headroom: Headroom) -> Bundle:
+    """Return the bounds as a table, and the segmentations that prove them as pictures."""
+    from segscope.explain.report import headroom_rows, table
+
+    rows = headroom_rows(headroom)
+
+    def make() -> Bundle:
+        proofs = []
+        for bound in headroom.bounds:
+            notion = "connected" if bound.connected else "free"
+            proofs.append((f"proof for {notion} groups under the rules {bound.rules}: {bound.proof}", bound.proof))
+        return {"text/html": _table(rows[0], rows[1:]) + _pictures(proofs, fold=True)["text/html"]}
+
+    return _bundle("\n".join(table(rows, markdown=False)), make)
+
+
+def _bundle(text: str, make: Callable[[], Bundle]) -> Bundle:
+    """Return the text and what else can be made: a cell that shows text is better than one that shows a traceback."""
+    bundle = {"text/plain": "\n".join(map(printable, text.split("\n")))}
+    with suppress(Exception):
+        bundle |= make()
     return bundle
+
+
+def _pictures(named: Sequence[tuple[str, SegmentedFusion]], *, fold: bool = False) -> Bundle:
+    end = time.monotonic() + TIME_LIMIT
+    drawn = [(summary, fusion, _picture(fusion, end - time.monotonic())) for summary, fusion in named]
+    shown = "".join(
+        _folded(summary, picture, open=not fold and len(named) == 1 and len(fusion.groups) <= LARGE)
+        for summary, fusion, picture in drawn
+    )
+    bundle = {"text/html": f"<div>{shown}</div>"}
+    if len(drawn) == 1 and len(drawn[0][1].groups) <= LARGE and drawn[0][2].startswith("<svg"):
+        bundle["image/svg+xml"] = drawn[0][2]
+    return bundle
+
+
+def _picture(fusion: SegmentedFusion, seconds: float) -> str:
+    """Return an SVG, or, where there can be none, a table of the groups."""
+    from segscope.render import engine
+    from segscope.render.dot import to_dot
+    from segscope.render.sanitize import sanitize
+
+    try:
+        if seconds <= 0:
+            raise RenderError("no time is left")
+        return sanitize(engine.draw(to_dot(fusion), "svg", seconds).data)
+    except RenderError:
+        return _groups(fusion)
+
+
+def _groups(fusion: SegmentedFusion) -> str:
+    from segscope.render import words
+
+    rows = [
+        (
+            group.label,
+            group.scheduler,
+            "yes" if fusion.launches_kernel(group) else "-",
+            words.SEPARATOR.join(words.operations(fusion, group)),
+            " ".join(group.inputs),
+            " ".join(group.outputs),
+        )
+        for group in fusion.groups
+    ]
+    return _table(("group", "scheduler", "kernel", "operations", "inputs", "outputs"), rows)
+
+
+def _folded(summary: str, content: str, *, open: bool) -> str:
+    state = " open" if open else ""
+    fitted = content.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+    return f"<details{state}><summary>{_escape(summary)}</summary>{fitted}</details>"
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head, *body = (
+        "<tr>" + "".join(f'<{tag} style="{_cell_style(cell)}">{_escape(cell)}</{tag}>' for cell in row) + "</tr>"
+        for tag, row in [("th", header), *(("td", row) for row in rows)]
+    )
+    return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _cell_style(text: str) -> str:
+    return "text-align: left" + ("; white-space: nowrap" if len(text) <= SHORT else "")
+
+
+def _escape(text: str) -> str:
+    return html.escape(printable(text))

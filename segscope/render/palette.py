@@ -15,6 +15,8 @@ TEXT: Final = "#1a1a1a"
 QUIET_TEXT: Final = "#555555"
 QUIET_LINE: Final = "#999999"
 CUT_LINE: Final = "#333333"
+FINDING_LINE: Final = "#d1005d"
+"""Border, line and text of what a rule found; the rule's name stands beside it."""
 
 
 class Style(NamedTuple):
@@ -49,6 +51,29 @@ _HUES: Final = {
 _NEUTRAL: Final = ("#b8bfc9", "#3d454b")
 
 
+OPERATIONS: Final = {
+    "slice": ("invtrapezium", "#7a2e0e", "#ffffff"),
+    "pad": ("trapezium", "#7a2e0e", "#ffffff"),
+    "cat": ("hexagon", "#7a2e0e", "#ffffff"),
+    "cast": ("ellipse", "#244a73", "#ffffff"),
+}
+"""Shape, fill and text of the expressions to look for: a slice narrows, a pad widens, a cat joins. They are dark, as no
+scheduler is; all others are boxes on white."""
+
+
+class Shape(NamedTuple):
+    """How an expression is drawn: a shape of Graphviz, and colours as ``#rrggbb``."""
+
+    shape: str
+    fill: str
+    text: str
+
+
+def operation_shape(kind: str) -> Shape:
+    """Return the shape and the colours of an expression of this kind."""
+    return Shape(*OPERATIONS.get(kind, ("box", BACKGROUND, TEXT)))
+
+
 def kernel_style(scheduler: str) -> Style:
     """Return the loud style of a kernel group: full colour, thick border. A scheduler that is not known is neutral."""
     fill, border = _HUES.get(scheduler, _NEUTRAL)
@@ -64,3 +89,23 @@ def metadata_style(scheduler: str) -> Style:
 def _pale(colour: str, keep: float = 0.3) -> str:
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 - (255 - c) * keep):02x}" for c in channels)
+
+
+# What a picture of a diff shows: a fill and a border for each kind of change (``segscope.compare.changes``).
+
+_CHANGES: Final = {
+    "merged": ("#b0d2fb", "#00507d"),
+    "split": ("#f7af29", "#8a5600"),
+    "scheduler changed": ("#aa98f5", "#4a2f8f"),
+    "moved": ("#f0d29b", "#6e5200"),
+    "appeared": ("#52b6a4", "#00604a"),
+    "vanished": ("#fd8254", "#8f2a00"),
+}
+_UNCHANGED: Final = ("#f4f4f4", QUIET_LINE)
+
+
+def change_style(kind: str | None, kernel: bool) -> Style:
+    """Return the style of a group with a change of this kind, or of what did not change; kernel groups are louder."""
+    fill, border = _CHANGES[kind] if kind else _UNCHANGED
+    text = TEXT if kind or kernel else QUIET_TEXT
+    return Style(fill, border, text, "solid" if kernel else "dashed", 3.0 if kernel else 1.0)

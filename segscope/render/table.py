@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from segscope.model import Capture, Group, SegmentedFusion
 from segscope.render import palette, words
@@ -51,6 +52,30 @@ def fusion_table(fusion: SegmentedFusion) -> Table:
             _text(" ".join(group.outputs)),
         )
     return table
+
+
+def fusion_tree(fusion: SegmentedFusion) -> Tree:
+    """Return the groups, each with its expressions: ``T12 = slice T8``, and what is known of what they make.
+
+    Expressions on scalars (extents, indices) are counted.
+    """
+    tree = Tree(_text(f"fusion {fusion.index}"), guide_style="dim")
+    for group in fusion.groups:
+        kernel = fusion.launches_kernel(group)
+        heading = Text.assemble(
+            f"{group.label} ", _scheduler(fusion, group), f"{words.SEPARATOR}{words.traffic(fusion, group)}"
+        )
+        branch = tree.add(heading, style="" if kernel else "dim")
+        exprs = fusion.exprs_of(group)
+        for expr in exprs:
+            if not expr.is_scalar:
+                made = ", ".join(expr.tensor_outputs)
+                said = f"{made} = {words.operation_detail(expr)} {' '.join(expr.tensor_inputs)}".rstrip()
+                facts = " ".join(words.tensor_facts(fusion, expr.tensor_outputs[0]))
+                branch.add(Text.assemble(printable(said), (f"  {printable(facts)}" if facts else "", "dim")))
+        if scalars := sum(expr.is_scalar for expr in exprs):
+            branch.add(Text(words.count(scalars, "scalar expression"), style="dim"))
+    return tree
 
 
 def _table() -> Table:

@@ -41,9 +41,21 @@ def operation(expr: Expr) -> str:
     return symbols.get(expr.op, expr.op)
 
 
-def operations(fusion: SegmentedFusion, group: Group) -> tuple[str, ...]:
-    """Return what the group computes on tensors, in order of first appearance: ``2 slice``, ``neg``, ``3 cast``."""
-    counts = Counter(operation(e) for e in fusion.exprs_of(group) if not e.is_scalar)
+def operation_detail(expr: Expr) -> str:
+    """Return the word for an expression, and what it does where that is short: ``cast to float``."""
+    to = expr.attributes.get("to") if expr.kind == "cast" else None
+    return f"cast to {to}" if to else operation(expr)
+
+
+def heading(fusion: SegmentedFusion, group: Group) -> str:
+    """Return ``g3 · pointwise · kernel``, without the last word where the group launches none."""
+    parts = [group.label, group.scheduler, *(["kernel"] if fusion.launches_kernel(group) else [])]
+    return SEPARATOR.join(parts)
+
+
+def operations(fusion: SegmentedFusion, *groups: Group) -> tuple[str, ...]:
+    """Return what the groups compute on tensors, in order of first appearance: ``2 slice``, ``neg``, ``3 cast``."""
+    counts = Counter(operation(e) for group in groups for e in fusion.exprs_of(group) if not e.is_scalar)
     return tuple(name if n == 1 else f"{n} {name}" for name, n in counts.items())
 
 
@@ -53,6 +65,23 @@ def expressions(fusion: SegmentedFusion, group: Group) -> str:
     tensors = len(group.expr_ids) - scalars
     text = count(tensors, "expression")
     return f"{text} + {scalars} scalar" if scalars else text
+
+
+def traffic(fusion: SegmentedFusion, group: Group) -> str:
+    """Return ``reads 82 MiB · writes 160 MiB``: what the tensors that a kernel group reads and writes take in memory.
+
+    A kernel that reads a slice of a tensor reads less than the tensor takes. A metadata group moves no data.
+    """
+    if not fusion.launches_kernel(group):
+        return "moves no data"
+    return f"reads {_sizes(fusion, group.inputs)}{SEPARATOR}writes {_sizes(fusion, group.outputs)}"
+
+
+def _sizes(fusion: SegmentedFusion, names: tuple[str, ...]) -> str:
+    tensors = [fusion.tensors[name] for name in dict.fromkeys(names) if name in fusion.tensors]
+    unknown = sum(tensor.stored_bytes is None for tensor in tensors)
+    known = size(sum(tensor.stored_bytes or 0 for tensor in tensors))
+    return known if not unknown else f"{known} + {count(unknown, 'tensor')} of unknown size"
 
 
 def capture_name(capture: Capture) -> str:
@@ -106,5 +135,5 @@ def size(n: int) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """Return ``1 group``, ``2 groups``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    """Return ``1 group``, ``2 groups``, ``2 boxes``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}{'es' if noun.endswith('x') else 's'}"

@@ -50,7 +50,7 @@ def test_version(cli: Cli) -> None:
     ("arguments", "says"),
     [
         (["cuont", "x"], "No such command 'cuont'"),
-        (["cuont", "x"], "valid: rope, count, show, check, render, toolchain"),
+        (["cuont", "x"], "valid: rope, "),
         (["count", "--bogus", "x"], "no such option --bogus; valid: --fusion, --help, --scheduler"),
         (["count"], "Missing argument 'FILE'"),
         (["count", "x", "--fusion", "two"], "'two' is not a valid integer"),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from segscope.model import Capture
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 JULY_2024 = FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"
 TWO_FUSIONS = FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_forward+backward.txt"
@@ -57,13 +59,22 @@ def test_one_of_several_fusions(tmp_path: Path) -> None:
     [
         (["no-such-file", "-o", "a.svg"], "no-such-file: No such file or directory"),
         ([__file__, "-o", "a.svg"], "no segmented fusion found"),
-        ([JULY_2024, "-o", "a.gif"], "a.gif: the suffix says the format, one of .svg, .png, .pdf, .dot"),
-        ([JULY_2024, "-o", "a"], "one of .svg, .png, .pdf, .dot"),
+        ([JULY_2024, "-o", "a.gif"], "a.gif: the suffix says the format, one of .svg, .png, .pdf"),
+        ([JULY_2024, "-o", "a"], "one of .svg, .png, .pdf"),
         ([JULY_2024, "-o", "nowhere/a.dot"], "nowhere/a.dot: No such file or directory"),
         ([JULY_2024, "-o", "a.svg", "--fusion", "1"], "no fusion 1; the only fusion is 0"),
         ([TWO_FUSIONS, "-o", "a.svg", "--fusion", "-1"], "no fusion -1; fusions are 0 to 1"),
         ([TWO_FUSIONS, "-o", "-"], "2 fusions, name one (0 to 1)"),
         ([JULY_2024], "Missing option '-o'"),
+        ([JULY_2024, "-o", "a.dot", "--fusion", "x"], "'x' is neither the number of a fusion nor all"),
+        ([JULY_2024, "-o", "a.dot", "--focus", "g3"], "fusion 0 has no group g3; it has #0 #1"),
+        ([JULY_2024, "-o", "a.dot", "--focus", "three"], "'three' names no group: write g3"),
+        ([JULY_2024, "-o", "a.dot", "--query", "("], "query '(' is no regular expression: missing )"),
+        ([JULY_2024, "-o", "a.dot", "--query", "sdpa"], "query 'sdpa' is found nowhere in fusion 0"),
+        ([JULY_2024, "-o", "a.dot", "--radius", "2"], "--radius is that of --focus and --query"),
+        ([JULY_2024, "-o", "a.dot", "--focus", "#1", "--radius", "-1"], "-1 is not in the range x>=0"),
+        ([JULY_2024, "-o", "a.dot", "--level", "tensors"], "'tensors' is not one of 'groups', 'expressions'"),
+        ([JULY_2024, "-o", "a.dot", "--rules", "resize"], "--rules are those of a proof"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str | Path], message: str, tmp_path: Path) -> None:
@@ -82,7 +93,9 @@ def test_a_failing_engine_is_one_line(tmp_path: Path) -> None:
     program.chmod(0o755)
     done = segscope("render", JULY_2024, "-o", tmp_path / "a.svg", PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     assert done.returncode == 2
-    assert done.stderr.decode() == f"segscope: error: {program} failed: Error: out of ink\n"
+    kept = tmp_path / "a.svg.dot"
+    assert done.stderr.decode() == f"segscope: error: {program} failed: Error: out of ink; the DOT text is in {kept}\n"
+    assert kept.read_text("utf-8").startswith("digraph segmented_fusion {")
 
 
 def test_a_cut_off_dump_is_drawn_with_a_warning(tmp_path: Path) -> None:
@@ -91,3 +104,90 @@ def test_a_cut_off_dump_is_drawn_with_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert b"segscope: warning: -: incomplete: line 321: the end of the input comes before" in done.stderr
     assert "dump incomplete" in (tmp_path / "a.dot").read_text("utf-8")
+
+
+def drawn(tmp_path: Path, *arguments: str | Path) -> tuple[str, str]:
+    """The DOT text of a picture, and what was said on standard error."""
+    done = segscope("render", *arguments, "-o", tmp_path / "a.dot")
+    assert done.returncode == 0, done.stderr
+    return (tmp_path / "a.dot").read_text("utf-8"), done.stderr.decode()
+
+
+def test_the_expression_level(tmp_path: Path) -> None:
+    text, _ = drawn(tmp_path, JULY_2024, "--level", "expressions")
+    assert text.count("subgraph cluster_g") == 11
+
+
+def test_above_300_nodes_the_group_level_is_drawn_and_it_is_said(tmp_path: Path) -> None:
+    capture = Capture.model_validate_json(segscope("show", JULY_2024, "--json").stdout)
+    (tmp_path / "large.json").write_text(with_expressions(capture, 301).model_dump_json())
+    text, said = drawn(tmp_path, tmp_path / "large.json", "--level", "expressions")
+    assert "subgraph cluster_g" not in text
+    assert "\\ngroups only: expressions would be " in text
+    assert "segscope: warning: fusion 0: groups only: expressions would be " in said
+    assert "nodes, more than 300; --focus, --query and --collapse metadata draw less" in said
+    text, said = drawn(tmp_path, tmp_path / "large.json", "--level", "expressions", "--focus", "#9", "--radius", "0")
+    assert "subgraph cluster_g9" in text
+    assert said == ""
+
+
+def test_focus_and_radius(tmp_path: Path) -> None:
+    text, _ = drawn(tmp_path, JULY_2024, "--focus", "#7")
+    assert "3 of 11 groups drawn: #7 and what is within 1 cut" in text
+    text, _ = drawn(tmp_path, JULY_2024, "--focus", "#7", "--focus", "#8", "--radius", "0")
+    assert "2 of 11 groups drawn: #7, #8" in text
+
+
+def test_a_query(tmp_path: Path) -> None:
+    text, _ = drawn(tmp_path, JULY_2024, "--query", "^cat$", "--radius", "0")
+    assert "2 of 11 groups drawn: #9, #10 (query '^cat$')" in text
+
+
+def test_collapsed_metadata_groups(tmp_path: Path) -> None:
+    text, _ = drawn(tmp_path, JULY_2024, "--collapse", "metadata")
+    assert "#2 #3 · no_op" in text
+
+
+def test_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, _ = drawn(tmp_path, JULY_2024, "--findings")
+    assert "warning: fp32-crossing" in text
+    assert "resize-boundary" not in text
+    (tmp_path / "segscope.toml").write_text('[severities]\nresize-boundary = "warning"\n')
+    monkeypatch.chdir(tmp_path)
+    text, _ = drawn(tmp_path, JULY_2024, "--findings")
+    assert "warning: resize-boundary" in text
+
+
+def test_fusions_without_what_is_asked_for_are_left_out(tmp_path: Path) -> None:
+    done = segscope("render", TWO_FUSIONS, "--focus", "g5", "--fusion", "all", "-o", "a.dot", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["a-0.dot"]
+    assert done.stderr.decode().startswith("segscope: warning: fusion 1 has no group g5; it has g")
+    done = segscope("render", TWO_FUSIONS, "--query", "no such thing", "-o", "a.dot", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == b"segscope: error: query 'no such thing' is found nowhere in fusion 0\n"
+
+
+def test_a_proof_is_drawn_with_the_same_options(tmp_path: Path) -> None:
+    text, _ = drawn(tmp_path, JULY_2024, "--grouping", "proof", "--rules", "boundary", "--level", "expressions")
+    assert "subgraph cluster_g" in text
+
+
+def with_expressions(capture: Capture, count: int) -> Capture:
+    """The capture with so many other expressions in the last two groups."""
+    (fusion,) = capture.fusions
+    one = fusion.exprs[0]
+    first = max(expr.id for expr in fusion.exprs) + 1
+    more = tuple(
+        one.model_copy(update={"id": first + n, "inputs": ("T2",), "outputs": (f"T{1000 + n}",)}) for n in range(count)
+    )
+    groups = tuple(
+        group.model_copy(update={"expr_ids": tuple(e.id for e in more[:250])})
+        if group.index == 9
+        else group.model_copy(update={"expr_ids": tuple(e.id for e in more[250:])})
+        if group.index == 10
+        else group
+        for group in fusion.groups
+    )
+    changed = fusion.model_copy(update={"exprs": (*fusion.exprs, *more), "groups": groups})
+    return capture.model_copy(update={"fusions": (changed,)})

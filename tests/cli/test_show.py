@@ -22,6 +22,15 @@ def test_tables() -> None:
     assert sum(line.startswith("#") for line in lines) == 11
 
 
+def test_a_single_fusion_is_also_shown_as_a_tree() -> None:
+    lines = segscope("show", JULY_2024).stdout.decode().splitlines()
+    assert "├── #7 pointwise · reads 80 MiB · writes 40 MiB" in lines
+    assert "│   ├── T14 = neg T13  [2, 40, 4096, 64]" in lines
+    one = segscope("show", TWO_FUSIONS, "--fusion", "1").stdout.decode()
+    assert one.count("├── g") + one.count("└── g") == 4
+    assert "──" not in segscope("show", TWO_FUSIONS).stdout.decode()
+
+
 def test_a_pipe_gets_plain_text() -> None:
     done = segscope("show", JULY_2024)
     assert b"\x1b" not in done.stdout

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from segscope.checks import check
 from segscope.dump import read
 from segscope.model import Edge, Expr, Group, SegmentedFusion
+from segscope.render import palette
 from segscope.render.dot import to_dot
 from segscope.render.engine import draw
+from segscope.render.sheet import LARGE
+from segscope.render.view import View
+from tests.checks.handmade import fusion
 
 from .conftest import FIXTURES, real_fusion
 
@@ -34,22 +40,18 @@ def test_golden_text(golden: str, dump: str, number: int) -> None:
 
 @pytest.mark.parametrize("path", DUMPS, ids=[p.stem for p in DUMPS])
 def test_every_group_and_cut_is_drawn(path: Path) -> None:
-    for fusion in read(path).fusions:
-        text = to_dot(fusion)
-        for group in fusion.groups:
+    for real in read(path).fusions:
+        text = to_dot(real)
+        for group in real.groups:
             (node,) = statements(text, f"g{group.index}")
-            kernel = fusion.launches_kernel(group)
+            kernel = real.launches_kernel(group)
             assert f'label="{group.label} · {group.scheduler}{" · kernel" if kernel else ""}\\n' in node
             assert ('style="filled,solid"' if kernel else 'style="filled,dashed"') in node
-        drawn = set(re.findall(r"^\t(g\d+) -> cut_\d+_\d+ ", text, re.MULTILINE))
-        assert drawn == {f"g{edge.source}" for edge in fusion.edges}
-        pairs = {(edge.source, edge.target) for edge in fusion.edges}
-        assert set(re.findall(r"^\tcut_(\d+)_(\d+) \[", text, re.MULTILINE)) == {(str(a), str(b)) for a, b in pairs}
-
-
-def test_the_model_alone_decides_the_text(july_2024: SegmentedFusion) -> None:
-    again = SegmentedFusion.model_validate_json(july_2024.model_dump_json())
-    assert to_dot(again) == to_dot(july_2024)
+        through_labels = re.findall(r"^\tg(\d+) -> cut_\1_(\d+) ", text, re.MULTILINE)
+        assert set(re.findall(r"^\tcut_(\d+)_(\d+) -> g\2 ", text, re.MULTILINE)) == set(through_labels)
+        side_by_side = re.findall(r"^\tg(\d+) -> g(\d+) ", text, re.MULTILINE)
+        drawn = [(int(a), int(b)) for a, b in (*through_labels, *side_by_side)]
+        assert sorted(drawn) == sorted((cut.source, cut.target) for cut in real.cuts)
 
 
 def test_a_title_goes_first(july_2024: SegmentedFusion) -> None:
@@ -67,6 +69,99 @@ def test_the_legend_has_what_occurs(july_2024: SegmentedFusion) -> None:
     assert entries == ["pointwise: launches a kernel", "no_op: no kernel, metadata only"]
 
 
+def test_a_box_says_what_it_reads_and_writes(july_2024: SegmentedFusion) -> None:
+    text = to_dot(july_2024)
+    (kernel,) = statements(text, "g9")
+    assert "\\nreads 241 MiB · writes 82 MiB\\n" in kernel
+    (metadata,) = statements(text, "g0")
+    assert "\\nmoves no data\\n" in metadata
+
+
+def test_light_cuts_stand_between_boxes_of_one_height(july_2024: SegmentedFusion) -> None:
+    """The shared sines and cosines: without them in the way, the kernels for Q and those for K are two columns."""
+    text = to_dot(july_2024)
+    side_by_side = re.findall(r"^\t(g\d+ -> g\d+) \[(.*)\]$", text, re.MULTILINE)
+    assert [pair for pair, _ in side_by_side] == ["g1 -> g4", "g9 -> g10"]
+    assert all("constraint=false" in attributes and "MiB (expanded)" in attributes for _, attributes in side_by_side)
+
+
+def test_july_2024_has_three_kernels_for_q_left_of_three_for_k(july_2024: SegmentedFusion, engine: str) -> None:
+    for_q, for_k = (["g1", "g7", "g10"], ["g4", "g8", "g9"])
+    places = node_places(draw(to_dot(july_2024)).data)
+    assert max(places[name] for name in for_q) < min(places[name] for name in for_k)
+    places = node_places(draw(to_dot(july_2024, view=View(level="expressions"))).data)
+    assert max(places[name] for name in for_q) < min(places[name] for name in for_k)
+
+
+def test_an_input_that_many_groups_read_is_drawn_beside_each() -> None:
+    few = fusion_of_readers(3)
+    assert len(list(statements(to_dot(few), "input0"))) == 1
+    many = to_dot(fusion_of_readers(4))
+    assert not list(statements(many, "input0"))
+    assert [len(list(statements(many, f"input0_g{n} -> g{n}"))) for n in range(4)] == [1] * 4
+
+
+def test_a_value_that_many_groups_read_is_named_beside_each() -> None:
+    readers = [("pointwise", f"T{n} = exp(T1)") for n in range(2, 10)]
+    some = to_dot(fusion(["T0"], ["T9"], ("pointwise", "T1 = exp(T0)"), *readers[:7]))
+    assert len(re.findall(r"^\tcut_0_\d ->", some, re.MULTILINE)) == 7
+    many = to_dot(fusion(["T0"], ["T9"], ("pointwise", "T1 = exp(T0)"), *readers))
+    assert not re.findall(r"^\tcut_", many, re.MULTILINE)
+    assert "to 8 boxes" in next(statements(many, "spread0"))
+    for n in range(1, 9):
+        assert 'label="T1 of g0"' in next(statements(many, f"spread0_g{n}"))
+        assert list(statements(many, f"spread0_g{n} -> g{n}"))
+
+
+def test_the_cuts_of_a_large_picture_have_no_labels() -> None:
+    text = to_dot(chain(LARGE + 1))
+    assert f"more than {LARGE} boxes" in text
+    assert not re.findall(r"^\tcut_", text, re.MULTILINE)
+    assert 'edgetooltip="g4 to g5\\nT5' in next(statements(text, "g4 -> g5"))
+    assert f"more than {LARGE} boxes" not in to_dot(chain(LARGE))
+
+
+def test_a_large_fusion_is_drawn(engine: str) -> None:
+    svg = draw(to_dot(chain(LARGE + 1))).data
+    assert svg.count(b'class="node"') > LARGE
+
+
+def test_findings_are_marked(july_2024: SegmentedFusion) -> None:
+    view = View(findings=tuple(check(july_2024)))
+    text = to_dot(july_2024, view=view)
+    for start in ("g1", "g4", "g9", "g10", "g1 -> g4", "g9 -> g10"):
+        (statement,) = statements(text, start)
+        assert "warning: fp32-crossing" in statement
+        assert palette.FINDING_LINE in statement
+    for start in ("g0", "g7", "cut_0_1"):
+        (statement,) = statements(text, start)
+        assert palette.FINDING_LINE not in statement
+    notes = View(findings=tuple(check(july_2024, select=["resize-boundary"])))
+    assert to_dot(july_2024, view=notes) == to_dot(july_2024)
+
+
+def test_findings_on_another_fusion_are_not_marked(july_2024: SegmentedFusion) -> None:
+    findings = tuple(f.model_copy(update={"fusion": 1}) for f in check(july_2024))
+    assert to_dot(july_2024, view=View(findings=findings)) == to_dot(july_2024)
+
+
+def test_a_cycle_is_marked_along_its_path(engine: str) -> None:
+    """g0 needs T3 of g1 over an edge, and g1 needs T1 of g0, which no edge carries."""
+    groups = [("pointwise", "T1 = exp(T0); T2 = +(T1, T3)"), ("pointwise", "T3 = exp(T1)")]
+    cyclic = fusion(["T0"], ["T2"], *groups)
+    cyclic = cyclic.model_copy(update={"edges": tuple(edge for edge in cyclic.edges if edge.source == 1)})
+    for level in ("groups", "expressions"):
+        text = to_dot(cyclic, view=View(level=level, findings=tuple(check(cyclic, select=["cycle"]))))
+        (step,) = statements(text, "g0 -> g1")
+        assert "label=T1 " in step
+        assert palette.FINDING_LINE in step
+        assert "style=dashed" in step
+        assert "error: cycle" in text
+        (back,) = statements(text, "cut_1_0 -> g0" if level == "groups" else r"cut0 -> e0_\d+")
+        assert palette.FINDING_LINE in back
+        draw(text)
+
+
 def test_a_long_cut_is_shortened_and_whole_in_its_tooltip() -> None:
     names = tuple(f"T{n}" for n in range(1, 8))
     text = to_dot(two_groups(names))
@@ -78,22 +173,22 @@ def test_a_long_cut_is_shortened_and_whole_in_its_tooltip() -> None:
 def test_a_group_of_many_operations_is_shortened() -> None:
     (node,) = statements(to_dot(two_groups(("T1",), operations=60)), "g0")
     label, tooltip = node.split("tooltip=", 1)
-    assert label.count("\\n") == 5
+    assert label.count("\\n") == 6
     assert "…" in label
     assert "op59" in tooltip
 
 
 def test_names_and_operators_are_never_markup(engine: str) -> None:
     nasty = '<b>:"\\N|{x'
-    fusion = two_groups((nasty,), operator=nasty)
-    assert draw(to_dot(fusion, title=nasty)).data.count(b"&lt;b&gt;:&quot;\\N|{x") >= 4
+    named = two_groups((nasty,), operator=nasty)
+    assert draw(to_dot(named, title=nasty)).data.count(b"&lt;b&gt;:&quot;\\N|{x") >= 4
 
 
 @pytest.mark.parametrize(("golden", "dump", "number"), CASES, ids=[case[0] for case in CASES])
 def test_real_fusions_are_drawn(engine: str, golden: str, dump: str, number: int) -> None:
-    fusion = real_fusion(dump, number)
-    svg = draw(to_dot(fusion)).data.decode()
-    for group in fusion.groups:
+    real = real_fusion(dump, number)
+    svg = draw(to_dot(real)).data.decode()
+    for group in real.groups:
         assert f">{group.label} · {group.scheduler}" in svg.replace("&#183;", "·").replace("&#45;", "-")
 
 
@@ -116,6 +211,21 @@ def test_a_fusion_without_groups_is_drawn(engine: str) -> None:
 def statements(text: str, start: str) -> Iterator[str]:
     """The statements for a node or an edge; labels are written on one line."""
     yield from re.findall(rf"^\t{start} \[.*\]$", text, re.MULTILINE)
+
+
+def node_places(svg: bytes) -> dict[str, float]:
+    """How far to the right each node is, by its name."""
+    nodes = [e for e in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}g") if e.get("class") == "node"]
+    texts = {str(node.findtext("{*}title")): node.find(".//{*}text") for node in nodes}
+    return {name: float(text.get("x", "")) for name, text in texts.items() if text is not None}
+
+
+def fusion_of_readers(count: int) -> SegmentedFusion:
+    return fusion(["T0"], ["T1"], *(("pointwise", f"T{n + 1} = exp(T0)") for n in range(count)))
+
+
+def chain(groups: int) -> SegmentedFusion:
+    return fusion(["T0"], [f"T{groups}"], *(("pointwise", f"T{n + 1} = exp(T{n})") for n in range(groups)))
 
 
 def two_groups(crossing: tuple[str, ...], operator: str | None = None, operations: int = 1) -> SegmentedFusion:

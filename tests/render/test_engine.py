@@ -12,7 +12,7 @@ from segscope.errors import RenderError
 from segscope.model import SegmentedFusion
 from segscope.render import draw as draw_file
 from segscope.render.dot import to_dot
-from segscope.render.engine import draw
+from segscope.render.engine import DrawingError, draw
 
 GRAPH = "digraph { a -> b }"
 
@@ -112,7 +112,7 @@ def test_a_slow_engine_is_ended_with_all_its_children(tmp_path: Path, monkeypatc
     alive = tmp_path / "alive"
     os.mkfifo(alive)
     reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-    fake_engine(tmp_path, f"exec 3>{alive}; echo started >&3; sleep 600 & wait", monkeypatch)
+    fake_engine(tmp_path, f'test "$1" = -V || {{ exec 3>{alive}; echo started >&3; sleep 600 & wait; }}', monkeypatch)
     with pytest.raises(RenderError, match=r"took longer than 2 s and was ended"):
         draw(GRAPH, timeout=2)
     seen = b""
@@ -120,6 +120,33 @@ def test_a_slow_engine_is_ended_with_all_its_children(tmp_path: Path, monkeypatc
         seen += data
     os.close(reader)
     assert (seen, data) == (b"started\n", b"")
+
+
+@pytest.mark.parametrize("script", ["exit 3", "exit 0", "sleep 600"])
+def test_what_was_not_drawn_is_kept_as_dot_text(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_engine(tmp_path, f'test "$1" = -V || {script}', monkeypatch)
+    with pytest.raises(DrawingError) as failed:
+        draw(GRAPH, timeout=1)
+    kept = failed.value.keep(tmp_path / "a.svg")
+    assert str(kept) == f"{failed.value}; the DOT text is in {tmp_path / 'a.svg.dot'}"
+    assert (tmp_path / "a.svg.dot").read_text() == GRAPH
+    assert "No such file or directory" in str(failed.value.keep(tmp_path / "nowhere" / "a.svg"))
+
+
+def test_an_old_dot_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_engine(tmp_path, "echo 'dot - graphviz version 2.26.3 (20100126.1600)' >&2", monkeypatch)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(
+        RenderError, match=r"dot is Graphviz 2\.26\.3, too old: install Graphviz 2\.40 or later, or pip"
+    ):
+        draw(GRAPH)
+
+
+def test_graphviz_pure_draws_where_dot_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_engine(tmp_path, "echo 'dot - graphviz version 2.26.3 (20100126.1600)' >&2", monkeypatch)
+    fake_engine(tmp_path, "echo '<svg/>'", monkeypatch, "graphviz-pure")
+    assert draw(GRAPH).engine == "graphviz-pure"
 
 
 def test_an_unknown_format_lists_the_valid_ones() -> None:

@@ -1,17 +1,140 @@
+"""What objects show of themselves in a notebook: text, HTML and SVG, and never an error."""
+
 from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from segscope.model import SegmentedFusion
+from segscope.checks import check
+from segscope.model import Capture, SegmentedFusion
+from segscope.render import engine as drawing
+from segscope.render.notebook import LARGE
+
+from .conftest import FIXTURES, real_fusion
+from .hostile import TEXTS, chain, fusion_of
+
+VOID = {"br", "img", "meta", "input"}
 
 
-def test_a_fusion_shows_itself_as_text_and_svg(engine: str, july_2024: SegmentedFusion) -> None:
+class Elements(HTMLParser):
+    """The elements of a piece of HTML, each with its attributes; an element that is not closed is an error."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def named(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.found if tag == name]
+
+
+def read(name: str) -> Capture:
+    from segscope.dump import read
+
+    return read(FIXTURES / f"{name}.txt")
+
+
+def test_a_fusion_shows_itself_as_text_html_and_svg(engine: str, july_2024: SegmentedFusion) -> None:
     bundle = july_2024._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml"}
     assert bundle["text/plain"] == str(july_2024)
-    assert bundle["image/svg+xml"].startswith("<svg")
-    assert "#10 · pointwise · kernel" in bundle["image/svg+xml"].replace("&#183;", "·")
+    assert ElementTree.fromstring(bundle["image/svg+xml"]).tag == "{http://www.w3.org/2000/svg}svg"
+    assert "#10 · pointwise · kernel" in bundle["image/svg+xml"]
+    assert "#10 · pointwise · kernel" in bundle["text/html"]
+    assert Elements(bundle["text/html"]).named("details") == [{"open": None}]
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_without_an_engine_there_is_text(july_2024: SegmentedFusion) -> None:
+def test_without_an_engine_the_groups_are_a_table(july_2024: SegmentedFusion) -> None:
+    bundle = july_2024._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert len(Elements(bundle["text/html"]).named("tr")) == 12
+    assert "slice · 2 cast · neg" in bundle["text/html"]
+
+
+@pytest.mark.parametrize(("groups", "folded"), [(LARGE, False), (LARGE + 1, True)])
+def test_a_large_fusion_is_folded_away(groups: int, folded: bool) -> None:
+    bundle = chain(groups)._repr_mimebundle_()
+    assert Elements(bundle["text/html"]).named("details") == [{} if folded else {"open": None}]
+    assert ("image/svg+xml" in bundle) is not folded
+
+
+def test_an_engine_that_takes_too_long_leaves_a_table(
+    july_2024: SegmentedFusion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("segscope.render.notebook.TIME_LIMIT", 0.0)
+    bundle = july_2024._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert Elements(bundle["text/html"]).named("table")
+
+
+def test_nothing_is_raised(july_2024: SegmentedFusion, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(drawing, "draw", fails)
     assert july_2024._repr_mimebundle_() == {"text/plain": str(july_2024)}
+
+
+def test_a_capture_shows_its_fusions() -> None:
+    capture = read("h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward")
+    bundle = capture._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(capture)
+    assert "image/svg+xml" not in bundle
+    assert Elements(bundle["text/html"]).named("details") == [{}] * 18
+    one = read("null_0.2.8_llama2-13b_bookend0_forward")
+    assert one._repr_mimebundle_()["image/svg+xml"] == one.fusion._repr_mimebundle_()["image/svg+xml"]
+
+
+def test_findings_are_a_table(july_2024: SegmentedFusion) -> None:
+    findings = check(july_2024, ["fp32-crossing"])
+    bundle = findings._repr_mimebundle_()
+    assert bundle["text/plain"].splitlines()[0] == str(findings[0])
+    assert len(Elements(bundle["text/html"]).named("tr")) == 1 + len(findings) == 3
+    assert "NVFUSER_ENABLE=io_to_lower_precision" in bundle["text/html"]
+    assert check(july_2024, ["cycle"])._repr_mimebundle_() == {"text/plain": "no findings"}
+
+
+def test_an_explanation_is_a_table(july_2024: SegmentedFusion) -> None:
+    bundle = july_2024.explain()._repr_mimebundle_()
+    assert len(bundle["text/plain"].splitlines()) == len(july_2024.cuts)
+    assert len(Elements(bundle["text/html"]).named("tr")) == 1 + len(july_2024.cuts)
+    assert "#1 → #10" in bundle["text/html"]
+    alone = real_fusion("h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward", 3)
+    assert alone.explain()._repr_mimebundle_() == {"text/plain": "no cuts"}
+
+
+def test_headroom_is_a_table_with_pictures_of_its_proofs(july_2024: SegmentedFusion) -> None:
+    headroom = july_2024.headroom()
+    bundle = headroom._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("RULES ")
+    html = Elements(bundle["text/html"])
+    assert len(html.named("tr")) == 2 + len(headroom.bounds)
+    assert html.named("details") == [{}] * len(headroom.bounds)
+    assert len(html.named("svg")) == len(headroom.bounds)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[text[:20] for text in TEXTS])
+def test_hostile_names_are_text(text: str) -> None:
+    fusion = fusion_of(text)
+    shown: list[Any] = [fusion, check(fusion), fusion.explain()]
+    for bundle in [item._repr_mimebundle_() for item in shown]:
+        elements = Elements(bundle["text/html"]).found if "text/html" in bundle else []
+        assert not {"script", "img", "lambda", "a"} & {tag for tag, _ in elements}
+        assert not [name for _, attributes in elements for name in attributes if re.match("on|href|src", name)]
+        assert not re.search(r"[\x00-\x09\x0b-\x1f]", bundle["text/plain"])

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from segscope.model import SCHEDULERS
-from segscope.render.palette import BACKGROUND, kernel_style, metadata_style
+from segscope.render.palette import BACKGROUND, FINDING_LINE, OPERATIONS, kernel_style, metadata_style, operation_shape
 
 Matrix = tuple[tuple[float, float, float], ...]
 VISION: dict[str, Matrix] = {
@@ -65,6 +65,29 @@ def test_schedulers_stay_apart_with_any_colour_vision(vision: str) -> None:
     colours = {name: lab(kernel_style(name).fill, VISION[vision]) for name in (*names, "of_tomorrow")}
     near = {(a, b): math.dist(colours[a], colours[b]) for a, b in combinations(colours, 2)}
     assert min(near.values()) > 8, min(near, key=near.__getitem__)
+
+
+@pytest.mark.parametrize("kind", [*OPERATIONS, "unary"])
+def test_operations_are_readable_and_apart_from_every_scheduler(kind: str) -> None:
+    style = operation_shape(kind)
+    assert contrast(style.text, style.fill) >= 7
+    if kind in OPERATIONS:
+        assert min(contrast(style.fill, kernel_style(name).fill) for name in SCHEDULERS) >= 3
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_casts_are_apart_from_what_resizes(vision: str) -> None:
+    cast, resizing = (lab(operation_shape(kind).fill, VISION[vision]) for kind in ("cast", "slice"))
+    assert math.dist(cast, resizing) > 20
+
+
+def test_operations_to_look_for_have_shapes_of_their_own() -> None:
+    shapes = [operation_shape(kind).shape for kind in (*OPERATIONS, "unary")]
+    assert len(set(shapes)) == len(shapes)
+
+
+def test_a_finding_is_readable_on_white() -> None:
+    assert contrast(FINDING_LINE, BACKGROUND) >= 4.5
 
 
 def test_an_unknown_scheduler_is_neutral() -> None:

@@ -5,7 +5,7 @@ from rich.console import Console, RenderableType
 
 from segscope.dump import parse, read
 from segscope.model import ChildEnd, Provenance, SegmentedFusion
-from segscope.render.table import captures_table, fusion_table
+from segscope.render.table import captures_table, fusion_table, fusion_tree
 
 from .conftest import FIXTURES
 
@@ -64,6 +64,19 @@ def test_fusion_table(july_2024: SegmentedFusion) -> None:
     assert sum(row.startswith("#") for row in rows) == 11
 
 
+def test_fusion_tree(july_2024: SegmentedFusion) -> None:
+    rows = lines(fusion_tree(july_2024))
+    start = rows.index("├── #7 pointwise · reads 80 MiB · writes 40 MiB")
+    assert rows[start + 1 : start + 6] == [
+        "│   ├── T12 = slice T8  [2, 40, 4096, 64]",
+        "│   ├── T13 = cast to float T12  [2, 40, 4096, 64]",
+        "│   ├── T14 = neg T13  [2, 40, 4096, 64]",
+        "│   ├── T15 = cast to bfloat T14  __bfloat [2, 40, 4096, 64] 40 MiB",
+        "│   └── 5 scalar expressions",
+    ]
+    assert rows[0] == "fusion 0"
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_names_are_whole_at_any_width(width: int, july_2024: SegmentedFusion) -> None:
     assert "pointwise" in "\n".join(lines(fusion_table(july_2024), width))
@@ -75,3 +88,7 @@ def test_names_are_never_markup(july_2024: SegmentedFusion) -> None:
     (row,) = [row for row in lines(fusion_table(fusion), 120) if row.startswith("#0")]
     assert "[red]x [2J" in row
     assert "[bold]T0" in row
+    exprs = (july_2024.exprs[0].model_copy(update={"kind": "unknown", "op": "[blink]op\x1b[2J"}), *july_2024.exprs[1:])
+    rows = lines(fusion_tree(july_2024.model_copy(update={"groups": (group,), "exprs": exprs})), 120)
+    assert any("[red]x [2J" in row for row in rows)
+    assert any("T3 = [blink]op [2J T0" in row for row in rows)

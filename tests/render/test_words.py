@@ -24,6 +24,14 @@ def test_a_tensor_has_dtype_shape_and_bytes(july_2024: SegmentedFusion) -> None:
     assert words.tensor(july_2024, "i7") == "i7"
 
 
+def test_traffic(july_2024: SegmentedFusion) -> None:
+    assert words.traffic(july_2024, july_2024.groups[1]) == "reads 81 MiB · writes 242 MiB"
+    assert words.traffic(july_2024, july_2024.groups[2]) == "moves no data"
+    unknown = july_2024.tensors["T5"].model_copy(update={"dtype": None})
+    some = july_2024.model_copy(update={"tensors": july_2024.tensors | {"T5": unknown}})
+    assert words.traffic(some, some.groups[1]) == "reads 1 MiB + 1 tensor of unknown size · writes 242 MiB"
+
+
 @pytest.mark.parametrize(
     ("n", "text"),
     [

@@ -1,0 +1,131 @@
+"""The fixture ``segscope``."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from segscope import asserts, dump
+from segscope.capture import toolchain
+from segscope.capture.arguments import TensorSpec
+from segscope.capture.device import gpu_present
+from segscope.errors import SegscopeError, ToolchainError
+from segscope.model import Capture
+from segscope.testing.captures import Captures
+
+if TYPE_CHECKING:
+    from segscope.capture.recording import Recording
+
+__tracebackhide__ = True
+
+
+class Segscope:
+    """Captures for a test, each made once in a session, and the assertions.
+
+    Options that a call leaves open are those of ``--segscope-toolchain``, then of the marker ``segscope``. Where the
+    toolchain is not installed, or there is no GPU for ``device="cuda"``, the test is skipped, or fails with
+    ``--segscope-require``; nothing is installed.
+    """
+
+    TensorSpec = TensorSpec
+
+    assert_crossing_dtypes = staticmethod(asserts.assert_crossing_dtypes)
+    assert_cut_between = staticmethod(asserts.assert_cut_between)
+    assert_different_groups = staticmethod(asserts.assert_different_groups)
+    assert_group = staticmethod(asserts.assert_group)
+    assert_groups = staticmethod(asserts.assert_groups)
+    assert_kernel_groups = staticmethod(asserts.assert_kernel_groups)
+    assert_no_findings = staticmethod(asserts.assert_no_findings)
+    assert_refused = staticmethod(asserts.assert_refused)
+    assert_same_group = staticmethod(asserts.assert_same_group)
+    assert_same_segmentation = staticmethod(asserts.assert_same_segmentation)
+
+    def __init__(self, captures: Captures, defaults: Mapping[str, Any], *, require: bool) -> None:
+        self._captures = captures
+        self._defaults = defaults
+        self._require = require
+        self.captures: list[Capture] = []
+        """What this test captured or read, in order."""
+
+    def capture(self, fn: Callable[..., Any] | str, *args: object, **options: Any) -> Capture:
+        """Run a function or module through Thunder and nvFuser: ``segscope.capture_function``, with its arguments."""
+        from segscope.capture import function
+
+        given = self._ready(options)
+        keyed = {name: value for name, value in given.items() if name != "timeout"}
+        return self._get(
+            lambda: function.key(fn, *args, **keyed), lambda: function.capture_function(fn, *args, **given)
+        )
+
+    def rope(self, config: str = "Llama-2-13b-hf", **options: Any) -> Capture:
+        """Run RoPE through Thunder and nvFuser: ``segscope.capture_rope``, with its arguments."""
+        from segscope.capture.rope import capture_rope
+
+        given = self._ready(options)
+
+        def key() -> str:
+            asked = inspect.signature(capture_rope).bind(config, **given)
+            asked.apply_defaults()
+            values = {name: value for name, value in asked.arguments.items() if name != "timeout"}
+            values["toolchain"] = values["toolchain"] or toolchain.default_name()
+            return hashlib.sha256(repr(("rope", values)).encode()).hexdigest()
+
+        return self._get(key, lambda: capture_rope(config, **given))
+
+    def parse(self, text: str) -> Capture:
+        """Read the dump in a text: ``segscope.parse``."""
+        return self._seen(dump.parse(text))
+
+    def read(self, path: str | Path) -> Capture:
+        """Read a dump or a capture.json: ``segscope.read``."""
+        return self._seen(dump.read(path))
+
+    @contextmanager
+    def record(self) -> Iterator[Recording]:
+        """Record what nvFuser prints in this process: ``segscope.record``; ``.capture`` is there after the block."""
+        from segscope.capture.recording import record
+
+        with record() as recording:
+            yield recording
+        self._seen(recording.capture)
+
+    def inspect(self, jitted: Callable[..., Any]) -> Capture:
+        """Read the segments of what ``thunder.jit`` made and ran: ``segscope.inspect_function``."""
+        from segscope.capture.inspecting import inspect_function
+
+        return self._seen(inspect_function(jitted))
+
+    def _ready(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with their defaults, where there is what they need."""
+        given = {**self._defaults, **options}
+        name = given.get("toolchain") or toolchain.default_name()
+        if toolchain.state(name) != "installed":
+            try:
+                toolchain.find(name)
+            except ToolchainError as error:
+                self._missing(str(error))
+        if given.get("device") == "cuda" and not gpu_present():
+            self._missing("no CUDA device on this machine")
+        return given
+
+    def _missing(self, reason: str) -> NoReturn:
+        if self._require:
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+
+    def _get(self, key: Callable[[], str], make: Callable[[], Capture]) -> Capture:
+        try:
+            return self._seen(self._captures.get(key(), make))
+        except SegscopeError as error:
+            raise error.with_traceback(None) from None
+
+    def _seen(self, capture: Capture) -> Capture:
+        if capture not in self.captures:
+            self.captures.append(capture)
+        return capture

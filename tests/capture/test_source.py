@@ -1,0 +1,138 @@
+"""What travels with a function, and what cannot."""
+
+import functools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from segscope.capture.source import source_of
+from segscope.errors import SegscopeError
+from tests.capture import helpers, programs
+
+
+def defined(fn: Callable[..., Any], **modules: object) -> dict[str, Any]:
+    """Define what ``source_of`` returns, where the imports of torch find ``modules``."""
+    text = "\n".join(line for line in source_of(fn).splitlines() if not line.startswith(("import torch", "from torch")))
+    scope: dict[str, Any] = dict(modules)
+    exec(text, scope)
+    return scope
+
+
+def test_a_function_goes_with_what_it_uses() -> None:
+    text = source_of(programs.rope)
+    assert text.startswith("from __future__ import annotations\n")
+    lines = text.splitlines()
+    assert "SCALE = 0.5" in lines
+    assert "import torch" in lines
+    assert "import torch.nn.functional as F" in lines
+    assert "turn = rotate" in lines
+    assert lines.index("def rotate(x):") < lines.index("turn = rotate")
+    assert "NOWHERE" not in text
+
+
+def test_what_is_defined_works() -> None:
+    scope = defined(programs.even)
+    assert [scope["even"](number) for number in range(4)] == [True, False, True, False]
+    assert defined(programs.with_modules)["with_modules"](0) == helpers.SCALE
+    assert defined(programs.Block)["Block"].shifts == programs.SHIFTS
+
+
+def test_torch_needs_no_import() -> None:
+    assert "import torch" in source_of(programs.plain).splitlines()
+
+
+def test_variables_of_the_enclosing_function_go_too() -> None:
+    factor, names = 3, ["a", "b"]
+
+    def times(x: int) -> object:
+        return x * factor, names
+
+    assert defined(times)["times"](2) == (6, ["a", "b"])
+
+
+def test_a_class_goes_with_what_its_methods_use() -> None:
+    factor = float("inf")
+
+    class Local:
+        @staticmethod
+        def bound() -> float:
+            return factor
+
+        @property
+        def twice(self) -> float:
+            return 2 * factor
+
+    scope = defined(Local)
+    assert scope["Local"].bound() == scope["Local"]().twice == factor
+
+
+def test_a_decorated_function_goes_with_its_decorator() -> None:
+    assert "@logged" in source_of(decorated)
+    assert defined(decorated)["decorated"](1) == 3
+
+
+def logged(fn: Callable[[int], int]) -> Callable[[int], int]:
+    @functools.wraps(fn)
+    def wrapper(x: int) -> int:
+        return fn(x) + 1
+
+    return wrapper
+
+
+@logged
+def decorated(x: int) -> int:
+    return x + 1
+
+
+@pytest.mark.parametrize(
+    ("fn", "says"),
+    [
+        (programs.uses_an_object, "uses_an_object uses NOWHERE, a object, which cannot be written down"),
+        (programs.uses_nothing_known, "uses_nothing_known uses undefined_name, which is not defined"),
+        (programs.uses_two_scales, None),
+        (lambda x: x, "a lambda cannot be captured: give it a name with def"),
+        (len, "len is a builtin_function_or_method: give a function or a class"),
+        (functools.partial(programs.plain, 1), "is a partial: give a function or a class"),
+    ],
+)
+def test_what_cannot_travel_is_one_line(fn: Callable[..., Any], says: str | None) -> None:
+    if says is None:
+        assert source_of(fn)
+        return
+    with pytest.raises(SegscopeError, match=says) as caught:
+        source_of(fn)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_things_of_one_name_are_refused() -> None:
+    SCALE = 7
+    scaled = helpers.scaled
+
+    def both(x: int) -> object:
+        return scaled(x) * SCALE
+
+    with pytest.raises(SegscopeError, match="uses two different things that are called SCALE: rename one"):
+        source_of(both)
+
+
+def test_a_function_without_a_file_is_refused() -> None:
+    scope: dict[str, Any] = {}
+    exec("def typed_in(x): return x", scope)
+    with pytest.raises(SegscopeError, match=r'typed_in has no source: define it in a file, or give "file.py:typed_in"'):
+        source_of(scope["typed_in"])
+
+
+def test_a_value_that_compares_strangely_is_no_trouble() -> None:
+    class Odd(SimpleNamespace):
+        def __eq__(self, other: object) -> bool:
+            raise RuntimeError("ambiguous")
+
+    odd = Odd()
+
+    def uses(x: int) -> object:
+        return x, odd
+
+    with pytest.raises(SegscopeError, match="uses odd, a Odd, which cannot be written down"):
+        source_of(uses)
