@@ -63,8 +63,10 @@ def _trials(fusion: SegmentedFusion, log: SegmenterLog, selectors: tuple[str, ..
 
 
 def _reasons(refusals: list[Refusal]) -> list[str]:
-    counts = Counter(f"{refusal.scheduler}: {' '.join(refusal.reason.split())}" for refusal in refusals)
-    lines = [f"  {count} times {reason}" for reason, count in counts.most_common(_MOST_REASONS)]
+    """Return the reasons, the most frequent first; those that a scheduler has nothing to do come last."""
+    counts = Counter((r.category == "nothing to do", r.scheduler, " ".join(r.reason.split())) for r in refusals)
+    ordered = sorted(counts, key=lambda reason: (reason[0], -counts[reason]))
+    lines = [f"  {counts[reason]} times {reason[1]}: {reason[2]}" for reason in ordered[:_MOST_REASONS]]
     if (more := len(counts) - _MOST_REASONS) > 0:
         lines.append(f"  ... {more} more reasons")
     return lines

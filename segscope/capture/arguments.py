@@ -70,7 +70,7 @@ def specified(value: object, where: str) -> object:
         stride = None if tensor.is_contiguous() else tuple(tensor.stride())
         return TensorSpec(tuple(tensor.shape), str(tensor.dtype), stride, tensor.requires_grad)
     valid = "tensors, TensorSpecs, numbers, strings, None, dtypes, and lists, tuples and dicts of them"
-    raise SegscopeError(f"{where}: a {type(value).__name__} cannot be passed to another process; valid: {valid}")
+    raise SegscopeError(f"{where}: {type(value).__name__} cannot be passed to another process; valid: {valid}")
 
 
 def as_json(value: object) -> object:

@@ -58,8 +58,8 @@ def record() -> Iterator[Recording]:
 
     File descriptor 1 leads to a file meanwhile, of all threads, and what was printed is passed on when the block ends,
     by an exception too. ``NVFUSER_DUMP=segmented_fusion`` is set inside the block where it is not set already; but
-    nvFuser reads it once a process, when it compiles for the first time, so the first block must come before that. From
-    then on nvFuser prints outside of blocks as well. A fusion that was compiled before is not printed again.
+    nvFuser reads it once a process: when it is imported (0.2.8) or compiles for the first time (0.2.36), so the first
+    block must come before that. From then on nvFuser prints outside of blocks as well. A fusion that was compiled before is not printed again.
     """
     global _heard
     recording = Recording()
@@ -98,9 +98,9 @@ def _nothing(in_time: bool) -> str:
     if in_time:
         return "nothing recorded: nvFuser compiled no fusion in the block (one that was compiled before is not printed)"
     return (
-        "nothing recorded: nvFuser was imported before, and reads NVFUSER_DUMP once a process, when it first compiles: "
-        "start Python with NVFUSER_DUMP=segmented_fusion, or enter record() before nvFuser is used "
-        "(or nothing was compiled in the block)"
+        "nothing recorded: nvFuser was imported before the block, and reads NVFUSER_DUMP once a process, when it is "
+        "imported or first compiles: start Python with NVFUSER_DUMP=segmented_fusion, or enter record() before "
+        "nvFuser is imported (or else nothing was compiled in the block)"
     )
 
 

@@ -49,8 +49,8 @@ class _Text:
 
     def define(self, target: Any) -> None:
         """Add a function or class and what it uses."""
-        self._claim(target.__name__, target, target)
         source = _source(target)
+        self._claim(target.__name__, target, target)
         cells, outer, lines = _cells(target), _globals(target), inspect.findsource(target)[0]
         for name in _names_from_outside(source):
             value = cells.get(name, outer.get(name, _MISSING))
@@ -97,7 +97,7 @@ class _Text:
                 self.parts.append(f"{name} = {literal}")
         else:
             raise SegscopeError(
-                f"{user.__name__} uses {name}, a {type(value).__name__}, which cannot be written down: "
+                f"{user.__name__} uses {name}, of type {type(value).__name__}, which cannot be written down: "
                 "make it inside, or pass it as an argument"
             )
 
@@ -116,9 +116,9 @@ def digest(data: bytes) -> str:
 
 
 def _source(target: Any) -> str:
-    name = getattr(target, "__name__", None)
     if not isinstance(target, (FunctionType, type)):
-        raise SegscopeError(f"{name or target!r} is a {type(target).__name__}: give a function or a class")
+        raise SegscopeError(f"{target!r} is a {type(target).__name__}: give a function or a class")
+    name = target.__name__
     if name == "<lambda>":
         raise SegscopeError("a lambda cannot be captured: give it a name with def")
     try:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from segscope.checks.base import Check
+from segscope.checks.boundary import reads_memory
 from segscope.checks.facts import Facts, facts_of, listed
 from segscope.checks.finding import Finding, Severity
-from segscope.checks.resize_boundary import memory_readers
 from segscope.model import Expr, SegmentedFusion
 
 
@@ -60,7 +60,9 @@ def _view_of_input(facts: Facts, source: int, target: int, value: str) -> list[E
 
     Also where a slice or the like in the reader must find ``value`` itself in memory, or a hint put the cut there.
     """
-    if facts.fusion.groups[target].scheduler != "resize" and memory_readers(facts, target, value):
+    resize_scheduler = facts.fusion.groups[target].scheduler == "resize"
+    readers = facts.readers[target].get(value, ())
+    if any(reads_memory(facts.fusion, expr, value, resize_scheduler=resize_scheduler) for expr in readers):
         return []
     inputs = {*facts.fusion.groups[source].inputs, *facts.fusion.inputs}
     chain: list[Expr] = []

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from segscope.checks.base import Check
 from segscope.checks.facts import listed
 from segscope.checks.finding import Finding, Severity
+from segscope.errors import SegscopeError
 from segscope.model import SegmentedFusion
 
 _MOST_EXPRESSIONS: Final = 1000
@@ -18,7 +19,7 @@ class OverSegmented(Check):
 
     A note, for it is a bound by structure: ``segscope explain --headroom --verify`` asks nvFuser whether it would take
     those groups. The search ends after a second; then the few groups that it found count. A fusion of more than 1,000
-    expressions is passed over.
+    expressions is passed over, and so is one whose dump is cut off, or that has a cycle.
     """
 
     name: ClassVar[str] = "over-segmented"
@@ -31,10 +32,13 @@ class OverSegmented(Check):
         from segscope.explain.work import ELEMENTWISE
 
         elementwise = [group for group in fusion.kernel_groups if group.scheduler in ELEMENTWISE]
-        if len(elementwise) < 2 or len(fusion.exprs) > _MOST_EXPRESSIONS:
+        if len(elementwise) < 2 or len(fusion.exprs) > _MOST_EXPRESSIONS or not fusion.complete:
             return
         rules = rules_of(fusion)
-        bound = headroom(fusion, [rules], seconds=1.0).bound(rules, connected=True)
+        try:
+            bound = headroom(fusion, [rules], seconds=1.0).bound(rules, connected=True)
+        except SegscopeError:  # a cycle, of which another rule tells
+            return
         saved = fusion.count() - bound.fewest
         if saved <= 0:
             return

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from segscope.errors import SegscopeError
 from segscope.explain.proof import proof
 from segscope.explain.work import Rules, Work
+from segscope.graph import successors, topological_order
 from segscope.graph.partition import fewest_levels, greedy_groups
 from segscope.model import SegmentedFusion
 from segscope.model.base import Model
@@ -76,12 +77,18 @@ def headroom(fusion: SegmentedFusion, rules: Sequence[Rules] = get_args(Rules), 
     The first needs a search, by OR-Tools (``pip install segscope[solver]``), which ends after ``seconds`` for each set
     of rules; then ``at_least`` and the proof differ by a gap. Without OR-Tools the proof is found greedily.
 
-    Raises SegscopeError for rules that are not known, and for a fusion whose groups already wait for each other.
+    Raises SegscopeError for rules that are not known, for a time that is none, and for a fusion in which what stays
+    together waits for itself.
     """
+    if not seconds >= 0:
+        raise SegscopeError(f"time limit {seconds:g} s: must not be negative")
     for name in rules:
         if name not in get_args(Rules):
             raise SegscopeError(f"unknown rules {name!r}; valid: {', '.join(get_args(Rules))}")
     works = [Work(fusion, name) for name in rules]
+    for work in works:
+        if topological_order(successors(work.problem.size, work.problem.edges)).cycle:
+            raise SegscopeError(f"fusion {fusion.index}: expressions wait for each other: see the rule cycle")
     bounds = [_bound(work, connected, seconds) for work, connected in product(works, (True, False))]
     return Headroom(kernel_groups=fusion.count(), bounds=tuple(bounds))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
+from segscope.checks.boundary import REDUCTIONS, boundary, hint
 from segscope.checks.facts import Facts, listed
-from segscope.checks.resize_boundary import hint, resize_reason
 from segscope.model import Expr
 from segscope.model.base import Model
 
-_OWN_KERNEL: Final = frozenset({"matmul", "expr_eval", "communication", "cutlass"})
-_REDUCTIONS: Final = frozenset({"reduction", "grouped_reduction", "welford", "grouped_welford"})
+_OWN_KERNEL: Final = frozenset({"expr_eval", "communication"})
 
 
 class Broken(Model):
@@ -36,12 +35,12 @@ def broken_rules(facts: Facts, source: int, target: int, values: Sequence[str]) 
     if hints:
         said = f"a hint (SegmenterSet) lies at {listed(list(hints))}"
         yield _broken("hint", list(hints.values()), list(hints), said)
-    kernels = {group.index for group in facts.fusion.kernel_groups}
-    exprs, tensors, said = resize_reason(facts, kernels, source, target, values)
+    exprs, tensors, said = boundary(facts, source, target, values)
     if exprs:
         yield _broken("boundary", exprs, tensors, said)
     for index in (source, target):
-        if (group := facts.fusion.groups[index]).scheduler in _OWN_KERNEL and index in kernels:
+        group = facts.fusion.groups[index]
+        if group.scheduler in _OWN_KERNEL and facts.fusion.launches_kernel(group):
             exprs = [expr for expr in facts.exprs[index] if not (expr.is_scalar or expr.is_metadata)]
             said = f"{listed([f'{expr.kind} {expr.outputs[0]}' for expr in exprs])} in {group.label}"
             yield _broken("operation", exprs, [], f"{said}: only {group.scheduler} takes it, alone")
@@ -50,8 +49,8 @@ def broken_rules(facts: Facts, source: int, target: int, values: Sequence[str]) 
 
 
 def _reductions(facts: Facts, source: int, target: int) -> Iterator[Broken]:
-    for a in _of_kinds(facts, source, _REDUCTIONS):
-        for b in _of_kinds(facts, target, _REDUCTIONS):
+    for a in _of_kinds(facts, source, REDUCTIONS):
+        for b in _of_kinds(facts, target, REDUCTIONS):
             if (one := _reduced(facts, a)) != (other := _reduced(facts, b)):
                 said = f"{a.outputs[0]} in {facts.label(source)} reduces {one}, {b.outputs[0]} in {facts.label(target)}"
                 yield _broken("reduction", [a, b], [a.outputs[0], b.outputs[0]], f"{said} {other}")

@@ -7,6 +7,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Final, Literal
 
+from segscope.checks.boundary import reads_memory
 from segscope.graph.partition import Problem
 from segscope.model import Expr, SegmentedFusion
 
@@ -14,14 +15,13 @@ Rules = Literal["boundary", "resize"]
 """What a kernel may hold.
 
 ``boundary``: a slice or pad that changes an extent reads an input of its kernel, as every scheduler but ``resize``
-demands (``SchedulerTopologyChecker`` in csrc/scheduler/registry_utils.cpp); ``resize``: it may read what the kernel
-computes. In both, select, index_select and gather read an input, and a ``SegmenterSet`` is a cut.
+demands; ``resize``: it may read what the kernel computes, unless the dimension is a broadcast, before or after. In
+both, select, index_select and gather read an input, and a ``SegmenterSet`` is a cut (``segscope.checks.boundary``).
 """
 
 ELEMENTWISE: Final = frozenset({"pointwise", "resize", "transpose"})
 """The schedulers whose groups may be made anew; a group of any other stays as it is, and none joins it."""
 
-_LOOKUPS: Final = frozenset({"select", "index_select", "gather"})
 _BITS: Final = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
@@ -58,13 +58,8 @@ class Work:
 
     def apart(self, expr: Expr, name: str) -> bool:
         """Say whether an expression may read a value only where it is an input of its kernel, or is a cut itself."""
-        if expr.kind == "segmenter_set":
-            return True
-        if expr.tensor_inputs[:1] != (name,):
-            return False
-        if expr.kind in _LOOKUPS:
-            return True
-        return self.rules == "boundary" and expr.kind in ("slice", "pad") and self.fusion.resizes(expr)
+        resize_scheduler = self.rules == "resize"
+        return expr.kind == "segmenter_set" or reads_memory(self.fusion, expr, name, resize_scheduler=resize_scheduler)
 
     @cached_property
     def problem(self) -> Problem:

@@ -136,6 +136,17 @@ class SegmentedFusion(Model):
         )
         return before is None or None in before or before != after
 
+    def resizes_broadcast(self, expr: Expr) -> bool:
+        """Say whether a slice or pad changes the extent of a broadcast dimension, or gives one."""
+        names = (*expr.tensor_inputs[:1], *expr.tensor_outputs[:1])
+        if len(names) < 2 or not all(name in self.tensors for name in names):
+            return False
+        before, after = ([dim for dim in self.tensors[name].domain if dim.iter_type != "r"] for name in names)
+        return any(
+            a.read_size != b.read_size and "b" in (a.iter_type, b.iter_type)
+            for a, b in zip(before, after, strict=False)
+        )
+
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
         """The cuts, in the order in which the dump first names them."""

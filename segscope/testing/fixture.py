@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,7 @@ from segscope import asserts, dump
 from segscope.capture import toolchain
 from segscope.capture.arguments import TensorSpec
 from segscope.capture.device import gpu_present
-from segscope.errors import SegscopeError, ToolchainError
+from segscope.errors import CaptureError, SegscopeError, ToolchainError
 from segscope.model import Capture
 from segscope.testing.captures import Captures
 
@@ -26,7 +26,10 @@ __tracebackhide__ = True
 
 
 class Segscope:
-    """Captures for a test, each made once in a session, and the assertions.
+    """Captures for a test, and the assertions.
+
+    What ``capture`` and ``rope`` return is made once in a session; ``segscope.capture_function`` and
+    ``segscope.capture_rope`` run nvFuser again, which a test that two runs agree needs.
 
     Options that a call leaves open are those of ``--segscope-toolchain``, then of the marker ``segscope``. Where the
     toolchain is not installed, or there is no GPU for ``device="cuda"``, the test is skipped, or fails with
@@ -93,7 +96,8 @@ class Segscope:
 
         with record() as recording:
             yield recording
-        self._seen(recording.capture)
+        with suppress(CaptureError):  # nothing was printed: asking for .capture says why
+            self._seen(recording.capture)
 
     def inspect(self, jitted: Callable[..., Any]) -> Capture:
         """Read the segments of what ``thunder.jit`` made and ran: ``segscope.inspect_function``."""
@@ -104,20 +108,12 @@ class Segscope:
     def _ready(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options with their defaults, where there is what they need."""
         given = {**self._defaults, **options}
-        name = given.get("toolchain") or toolchain.default_name()
-        if toolchain.state(name) != "installed":
-            try:
-                toolchain.find(name)
-            except ToolchainError as error:
-                self._missing(str(error))
-        if given.get("device") == "cuda" and not gpu_present():
-            self._missing("no CUDA device on this machine")
-        return given
-
-    def _missing(self, reason: str) -> NoReturn:
-        if self._require:
+        reason = _missing(given.get("toolchain") or toolchain.default_name(), given.get("device"))
+        if reason and self._require:
             pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
+        if reason:
+            pytest.skip(reason)
+        return given
 
     def _get(self, key: Callable[[], str], make: Callable[[], Capture]) -> Capture:
         try:
@@ -129,3 +125,13 @@ class Segscope:
         if capture not in self.captures:
             self.captures.append(capture)
         return capture
+
+
+def _missing(name: str, device: str | None) -> str:
+    """Say what is not there, and what to do; empty where all is. ToolchainError for a name of no toolchain."""
+    if toolchain.state(name) != "installed":
+        try:
+            toolchain.find(name)
+        except ToolchainError as error:
+            return str(error)
+    return "no CUDA device on this machine" if device == "cuda" and not gpu_present() else ""

@@ -10,7 +10,7 @@ from tests.capture.helpers import rotate as turn
 
 if TYPE_CHECKING:
     import torch
-    import torch.nn.functional as F
+    import torch.nn.functional as F  # noqa: N812  (as everybody does)
     from torch import nn
 
 SCALE = 0.5
@@ -72,7 +72,3 @@ def uses_an_object(x):
 
 def uses_nothing_known(x):
     return x + undefined_name  # noqa: F821
-
-
-def uses_two_scales(x):
-    return helpers.scaled(x) * SCALE

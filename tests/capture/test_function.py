@@ -59,8 +59,7 @@ def test_a_class_of_a_file_and_strides(capture: Callable[..., Any]) -> None:
     got = capture(f"{MODULES}:Scaled", turned, init=(3.0,))
     assert got.fusion.count("reduction") == 1
     assert got.provenance.workload == "modules.py:Scaled"
-    tensor = next(tensor for tensor in got.fusion.tensors.values() if len(tensor.domain) == 2)
-    assert tensor is not None
+    assert "  allocation domain: (iS1{64}, iS0{64})" in got.dump.splitlines()
     assert str(MODULES.parent) not in got.provenance.model_dump_json()
 
 
@@ -91,7 +90,7 @@ def defines_a_fusion(x: Any) -> Any:
     [
         ("tests.capture.nowhere:f", {}, "ModuleNotFoundError: No module named 'tests.capture.nowhere'"),
         (f"{MODULES}:Nothing", {}, "AttributeError: module 'modules' has no attribute 'Nothing'"),
-        (programs.plain, {"grad": True, "init": None}, "plain.. missing 1 required positional argument: 'b'"),
+        (programs.plain, {}, "TypeError: .*missing 1 required positional argument"),
     ],
 )
 def test_what_fails_over_there_is_one_line(
@@ -110,7 +109,7 @@ def test_what_fails_over_there_is_one_line(
         (
             programs.plain,
             (MATRIX, object()),
-            "argument 2 of plain: a object cannot be passed to another process; valid:",
+            "argument 2 of plain: object cannot be passed to another process; valid:",
         ),
         (programs.Block().forward, (), 'a method cannot be captured: give a function, a class, or "file.py:name"'),
         (lambda x: x, (), "a lambda cannot be captured"),

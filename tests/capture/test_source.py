@@ -89,31 +89,26 @@ def decorated(x: int) -> int:
 @pytest.mark.parametrize(
     ("fn", "says"),
     [
-        (programs.uses_an_object, "uses_an_object uses NOWHERE, a object, which cannot be written down"),
+        (programs.uses_an_object, "uses_an_object uses NOWHERE, of type object, which cannot be written down"),
         (programs.uses_nothing_known, "uses_nothing_known uses undefined_name, which is not defined"),
-        (programs.uses_two_scales, None),
         (lambda x: x, "a lambda cannot be captured: give it a name with def"),
-        (len, "len is a builtin_function_or_method: give a function or a class"),
+        (len, "<built-in function len> is a builtin_function_or_method: give a function or a class"),
         (functools.partial(programs.plain, 1), "is a partial: give a function or a class"),
     ],
 )
-def test_what_cannot_travel_is_one_line(fn: Callable[..., Any], says: str | None) -> None:
-    if says is None:
-        assert source_of(fn)
-        return
+def test_what_cannot_travel_is_one_line(fn: Callable[..., Any], says: str) -> None:
     with pytest.raises(SegscopeError, match=says) as caught:
         source_of(fn)
     assert "\n" not in str(caught.value)
 
 
 def test_two_things_of_one_name_are_refused() -> None:
-    SCALE = 7
-    scaled = helpers.scaled
+    torch, rotate = 7, helpers.rotate
 
     def both(x: int) -> object:
-        return scaled(x) * SCALE
+        return rotate(x) * torch
 
-    with pytest.raises(SegscopeError, match="uses two different things that are called SCALE: rename one"):
+    with pytest.raises(SegscopeError, match="uses two different things that are called torch: rename one"):
         source_of(both)
 
 
@@ -134,5 +129,5 @@ def test_a_value_that_compares_strangely_is_no_trouble() -> None:
     def uses(x: int) -> object:
         return x, odd
 
-    with pytest.raises(SegscopeError, match="uses odd, a Odd, which cannot be written down"):
+    with pytest.raises(SegscopeError, match="uses odd, of type Odd, which cannot be written down"):
         source_of(uses)

@@ -1,0 +1,151 @@
+"""Commands of the user's: what they print, how they end, and what they run on."""
+
+import os
+import select
+import sys
+from pathlib import Path
+
+import pytest
+
+from segscope.capture import toolchain
+from segscope.capture.command import capture_command, merged, summary, words
+from segscope.capture.users_python import toolchain_of
+from segscope.errors import CaptureError, DeviceError
+from tests.conftest import FIXTURES
+
+JULY = FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"
+
+
+def test_output_passes_through_and_is_kept(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run.log"
+    code = capture_command(["bash", "-c", f"cat {JULY}; echo problem >&2; exit 3"], out=out)
+    printed = capfd.readouterr()
+    assert code == 3
+    assert printed.out == out.read_text() == JULY.read_text()
+    assert printed.err == "problem\n"
+    assert summary(out) == f"{out}: 1 fusion, 6 kernel groups"
+
+
+@pytest.mark.parametrize(("name", "code"), [("SEGV", 139), ("TERM", 143), ("KILL", 137)])
+def test_a_signal_is_128_and_its_number(name: str, code: int, tmp_path: Path) -> None:
+    out = tmp_path / "run.log"
+    assert capture_command(["sh", "-c", f"echo before; kill -{name} $$"], out=out) == code
+    assert out.read_text() == "before\n"
+
+
+def test_output_that_is_no_text_is_kept(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    out = tmp_path / "run.log"
+    data = bytes(range(256)) * 5000
+    code = "import os, sys; data = bytes(range(256)) * 5000\nwhile data: data = data[os.write(1, data):]"
+    assert capture_command([sys.executable, "-c", code], out=out) == 0
+    assert out.read_bytes() == data == capfdbinary.readouterr().out
+
+
+def test_nothing_outlives_the_command(tmp_path: Path) -> None:
+    """The background process holds a pipe open, which ends when it does."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = [
+        "sh",
+        "-c",
+        f"sh -c 'echo here; sleep 1000' > {pipe} & while ! test -s {tmp_path}/run.log; do echo; done",
+    ]
+    assert capture_command(command, out=tmp_path / "run.log") == 0
+    said = b""
+    while select.select([reader], [], [], 30)[0] and (data := os.read(reader, 100)):
+        said += data
+    assert said in (b"here\n", b"")
+    assert select.select([reader], [], [], 0)[0] == [reader]
+    os.close(reader)
+
+
+def test_the_environment_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVFUSER_DUMP", "cuda_kernel(0,1), segmented_fusion")
+    monkeypatch.setenv("PYTORCH_NVFUSER_DUMP", "fusion_ir")
+    monkeypatch.setenv("NVFUSER_DISABLE", "resize_scheduler")
+    out = tmp_path / "run.log"
+    assert capture_command(["env"], dump=["segmenter_logging"], out=out) == 0
+    value = "cuda_kernel(0,1),segmented_fusion,fusion_ir,segmenter_logging"
+    expected = dict(os.environ) | {"NVFUSER_DUMP": value, "PYTORCH_NVFUSER_DUMP": value}
+    told = dict(line.split("=", 1) for line in out.read_text().splitlines() if "=" in line)
+    assert {name: told[name] for name in ("NVFUSER_DUMP", "PYTORCH_NVFUSER_DUMP", "NVFUSER_DISABLE", "PATH")} == {
+        name: expected[name] for name in ("NVFUSER_DUMP", "PYTORCH_NVFUSER_DUMP", "NVFUSER_DISABLE", "PATH")
+    }
+    assert "SEGSCOPE_NULL_CARD" not in told
+
+
+@pytest.mark.parametrize(
+    ("present", "wanted", "value"),
+    [
+        ("", ["a"], "a"),
+        ("a", ["a"], "a"),
+        ("a,b(1,2)", ["c(3,4)", "a"], "a,b(1,2),c(3,4)"),
+        (" a , ,b", [], "a,b"),
+    ],
+)
+def test_options_are_merged(present: str, wanted: list[str], value: str) -> None:
+    assert merged(present, wanted) == value
+    assert ",".join(words(value)) == value
+
+
+def test_no_dump_is_told(tmp_path: Path) -> None:
+    out = tmp_path / "run.log"
+    assert capture_command(["echo", "hello"], out=out) == 0
+    assert summary(out) == f"{out}: no segmented fusion: nvFuser compiled none, or its process printed elsewhere"
+
+
+def test_a_dump_that_is_cut_off_is_counted(tmp_path: Path) -> None:
+    out = tmp_path / "run.log"
+    out.write_text(JULY.read_text()[:-2000] + "Killed\n")
+    assert summary(out).startswith(f"{out}: 1 fusion, ")
+
+
+def test_refusals(tmp_path: Path) -> None:
+    out = tmp_path / "run.log"
+    with pytest.raises(CaptureError, match="no-such-program: no such command"):
+        capture_command(["no-such-program"], out=out)
+    with pytest.raises(DeviceError, match="unknown device 'tpu'; valid: none, null, cuda"):
+        capture_command(["true"], device="tpu", out=out)
+    assert not out.exists()
+
+
+def script(folder: Path, text: str, name: str = "tool") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    "first_lines",
+    ["#!/bin/sh\n", "#!/usr/bin/env bash\n", "\x7fELF", "#!\n", "", "#!/usr/bin/env\n"],
+)
+def test_other_commands_than_python_are_refused(first_lines: str, tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match=r"cannot tell which Python tool runs.*python -m pytest"):
+        toolchain_of([str(script(tmp_path, first_lines))])
+
+
+def test_a_python_without_torch_is_refused(tmp_path: Path) -> None:
+    for command in (sys.executable, str(script(tmp_path, f"#!{sys.executable}\n"))):
+        with pytest.raises(DeviceError, match=f"{sys.executable} has no torch: nvFuser cannot run there"):
+            toolchain_of([command])
+    with pytest.raises(DeviceError, match="does not run as a Python"):
+        toolchain_of([str(script(tmp_path, "#!/bin/sh\necho hello\n", "python3.11"))])
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize(
+    "first_lines",
+    ["#!{python}\n", "#!{python} -I\n", "#!/usr/bin/env -S python\n", '#!/bin/sh\n\'\'\'exec\' "{python}" "$0" "$@"\n'],
+)
+def test_the_python_of_a_script(
+    first_lines: str, tmp_path: Path, need_toolchain: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain = toolchain.find(need_toolchain("nvfuser-0.2.36"))  # type: ignore[operator]
+    monkeypatch.setenv("PATH", f"{chain.python.parent}:{os.environ['PATH']}")
+    found = toolchain_of([str(script(tmp_path, first_lines.format(python=chain.python)))])
+    assert found.python == chain.python
+    assert found.site_packages == chain.site_packages
+    assert not found.managed
