@@ -32,7 +32,8 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run pytest on a file of tests; ``july`` and ``today`` are the captures of RoPE."""
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setenv("SEGSCOPE_HOME", HOME)  # pytester changes HOME
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
     pytester.makeconftest(
         f"""
         import pytest

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from segscope.capture.arguments import as_json, specified
 from segscope.capture.run import Request, run
-from segscope.capture.source import digest, is_installed, source_of
+from segscope.capture.source import comes_along, digest, is_installed, source_of
 from segscope.capture.toolchain import CURRENT, default_name
 from segscope.errors import SegscopeError
 from segscope.model import Capture
@@ -44,7 +44,7 @@ def capture_function(
     Args:
         fn: a function or class; ``"file.py:name"`` or ``"package.module:name"``, imported over there, where this
             process's working directory and own folders of ``sys.path`` are searched; or, for ``toolchain="current"``,
-            also a module that can be pickled.
+            also a module that can be pickled and whose class can be imported there (not one of ``__main__``).
         args: tensors (of which shape, dtype, strides and ``requires_grad`` count), ``TensorSpec``, numbers, strings,
             None, dtypes, and lists, tuples and dicts of them. Tensors are on the GPU over there.
         toolchain: as for ``capture_rope``.
@@ -146,6 +146,8 @@ def _target(fn: object, toolchain: str) -> tuple[str, str, dict[str, str]]:
             f"a {type(fn).__name__} cannot be captured: give a function, a class, or "
             '"file.py:name" (wrap a method or a partial in a function)'
         )
+    if not comes_along(fn):
+        return _named(f"{fn.__module__}:{fn.__qualname__}")
     text = source_of(fn)
     return fn.__name__, digest(text.encode()), {"text": text, "name": fn.__name__}
 

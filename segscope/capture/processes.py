@@ -71,8 +71,12 @@ def signals_raise() -> Iterator[None]:
 def signals_passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     """Hand every SIGINT, SIGTERM, SIGHUP and SIGQUIT to a child's process group, which decides what becomes of it.
 
-    Yields the function that names the child; signals that came before go to it then.
+    Yields the function that names the child; signals that came before go to it then. Does nothing outside the main
+    thread.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda child: None
+        return
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
 

@@ -58,8 +58,9 @@ def record() -> Iterator[Recording]:
 
     File descriptor 1 leads to a file meanwhile, of all threads, and what was printed is passed on when the block ends,
     by an exception too. ``NVFUSER_DUMP=segmented_fusion`` is set inside the block where it is not set already; but
-    nvFuser reads it once a process: when it is imported (0.2.8) or compiles for the first time (0.2.36), so the first
-    block must come before that. From then on nvFuser prints outside of blocks as well. A fusion that was compiled before is not printed again.
+    nvFuser reads it once a process, when it is imported (0.2.8) or compiles for the first time (0.2.36), so the first
+    block must come before that. From then on nvFuser prints outside of blocks as well. A fusion that was compiled
+    before is not printed again.
     """
     global _heard
     recording = Recording()

@@ -81,7 +81,7 @@ class _Text:
         value = inspect.unwrap(value) if callable(value) else value
         if self.named.get(name) is value:
             return
-        if isinstance(value, (FunctionType, type)) and _comes_along(value):
+        if isinstance(value, (FunctionType, type)) and comes_along(value):
             if self.named.get(value.__name__) is not value:
                 self.define(value)
             if name != value.__name__ and self._claim(name, value, user):
@@ -191,7 +191,7 @@ def is_installed(path: Path) -> bool:
     return any(folder in (path, *path.parents) for folder in _INSTALLED)
 
 
-def _comes_along(value: Any) -> bool:
+def comes_along(value: Any) -> bool:
     """Say whether a function or class must go with what uses it: it is not Python's own, nor a package's."""
     file = getattr(sys.modules.get(value.__module__), "__file__", None)
     return value.__module__ not in sys.builtin_module_names and not (file and is_installed(Path(file)))

@@ -40,7 +40,7 @@ def toolchain_of(command: Sequence[str]) -> Toolchain:
     where = _modules(python)
     if "torch" not in where or not where.keys() & {"nvfuser", "nvfuser_direct"}:
         missing = "nvFuser" if "torch" in where else "torch"
-        raise DeviceError(f"{python} has no {missing}: nvFuser cannot run there")
+        raise DeviceError(f"{python} has no {missing}: the null device stands in for a GPU of torch and nvFuser")
     return Toolchain(str(python), python, Path(where["torch"]).parent.parent, managed=False)
 
 

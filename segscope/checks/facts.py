@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
@@ -96,6 +96,6 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def tensors_of(names: list[str]) -> tuple[str, ...]:
+def tensors_of(names: Iterable[str]) -> tuple[str, ...]:
     """Return the tensors among names of values."""
     return tuple(name for name in names if name.startswith("T"))

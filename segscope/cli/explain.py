@@ -59,6 +59,8 @@ def command(
 
     if verify and not asks_headroom:
         raise click.UsageError("--verify asks about the groups that --headroom finds: name both")
+    if toolchain and not verify:
+        raise click.UsageError("--toolchain is what --verify asks: name both")
     capture = read_capture(file, strict)
     told = []
     for fusion in choose_fusions(capture, number):

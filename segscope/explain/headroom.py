@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import product
+from time import monotonic
 from typing import Literal, get_args
 
 from segscope.errors import SegscopeError
@@ -26,10 +27,11 @@ class Bound(Model):
 
     rules: Rules
     connected: bool
-    """Whether each group hangs together over values that it computes; else it may be anything, which only horizontal
-    fusion could reach."""
+    """Whether each group hangs together over values that it computes, those that every kernel may repeat not counted;
+    else it may be anything. nvFuser joins some groups over inputs or casts that they share: it may have fewer groups
+    than hang together so, and never fewer than the bound of any."""
     at_least: int
-    """No legal segmentation has fewer kernel groups."""
+    """No segmentation by these rules, with such groups, has fewer kernel groups."""
     method: Literal["path", "solver", "greedy"]
     """How the proof was found: by a longest path or by a search, or, where the solver is not installed, by joining what
     can be joined in order, which gives few groups and not always the fewest."""
@@ -74,8 +76,8 @@ def headroom(fusion: SegmentedFusion, rules: Sequence[Rules] = get_args(Rules), 
     Metadata operations and up-casts may be repeated in every kernel that reads them and cost nothing. Groups of other
     schedulers than pointwise, resize and transpose stay as they are, and so do kernels of metadata operations alone.
 
-    The first needs a search, by OR-Tools (``pip install segscope[solver]``), which ends after ``seconds`` for each set
-    of rules; then ``at_least`` and the proof differ by a gap. Without OR-Tools the proof is found greedily.
+    The first needs a search, by OR-Tools (``pip install segscope[solver]``). After ``seconds`` in all it ends, and
+    ``at_least`` and the proof may differ by a gap. Without OR-Tools the proof is found greedily.
 
     Raises SegscopeError for rules that are not known, for a time that is none, and for a fusion in which what stays
     together waits for itself.
@@ -85,11 +87,12 @@ def headroom(fusion: SegmentedFusion, rules: Sequence[Rules] = get_args(Rules), 
     for name in rules:
         if name not in get_args(Rules):
             raise SegscopeError(f"unknown rules {name!r}; valid: {', '.join(get_args(Rules))}")
+    end = monotonic() + seconds
     works = [Work(fusion, name) for name in rules]
     for work in works:
         if topological_order(successors(work.problem.size, work.problem.edges)).cycle:
             raise SegscopeError(f"fusion {fusion.index}: expressions wait for each other: see the rule cycle")
-    bounds = [_bound(work, connected, seconds) for work, connected in product(works, (True, False))]
+    bounds = [_bound(work, connected, max(0.0, end - monotonic())) for work, connected in product(works, (True, False))]
     return Headroom(kernel_groups=fusion.count(), bounds=tuple(bounds))
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from segscope.checks.facts import facts_of
 from segscope.errors import SegscopeError
 from segscope.explain.rules import Broken, broken_rules
+from segscope.explain.tried import last_of_all, trials_of
 from segscope.graph import shortest_path, successors
+from segscope.graph.parts import parts
 from segscope.graph.quotient import between, quotient
-from segscope.model import SegmentedFusion
+from segscope.model import Refusal, SegmentedFusion
 from segscope.model.base import Model
 
 
@@ -27,11 +29,19 @@ class MergeAnswer(Model):
     """The groups that would have to come along for there to be no cycle: all on such paths, ascending."""
     broken: tuple[Broken, ...]
     """What the merged group, without those, would break."""
+    connected: bool
+    """Whether the groups hang together over what they compute; nvFuser joins some over shared inputs."""
+    trial: int | None
+    """Position in ``fusion.log.trials`` of the last trial of exactly these groups; None where there is none."""
+    accepted: str | None
+    """The scheduler that accepted that trial."""
+    refusals: tuple[Refusal, ...]
+    """What the schedulers said in that trial."""
 
     @property
     def is_legal(self) -> bool:
-        """Whether it closes no cycle and breaks no rule that the structure shows; a scheduler may still refuse it."""
-        return not self.path and not self.broken
+        """Whether it closes no cycle, breaks no rule that is known, and was not refused; a scheduler may refuse it."""
+        return not self.path and not self.broken and (self.trial is None or self.accepted is not None)
 
 
 def merge(fusion: SegmentedFusion, *groups: int) -> MergeAnswer:
@@ -51,18 +61,23 @@ def merge(fusion: SegmentedFusion, *groups: int) -> MergeAnswer:
     path = WaysBack(fusion, dependencies).shortest(members)
     into = [members[0] if index in members else index for index in range(len(fusion.groups))]
     graph = quotient(successors(len(into), dependencies), into)
-    broken = [
-        found
-        for (source, target), values in dependencies.items()
-        if source in members and target in members
-        for found in broken_rules(facts, source, target, values)
-    ]
+    broken: dict[Broken, None] = {}
+    for source, target in permutations(members, 2):
+        if source < target or (source, target) in dependencies:
+            broken |= dict.fromkeys(broken_rules(facts, source, target, dependencies.get((source, target), ())))
+    ids = frozenset(e.id for index in members for e in facts.exprs[index] if not e.is_scalar)
+    tried = last_of_all(trials_of(fusion), ids)
+    inside = [pair for pair in dependencies if pair[0] in members and pair[1] in members]
     return MergeAnswer(
         groups=tuple(members),
         path=path,
         values=tuple(dependencies[step][0] for step in pairwise(path)),
         along=tuple(sorted(between(graph, members[0], members[0]))) if path else (),
         broken=tuple(broken),
+        connected=members in parts(len(fusion.groups), inside),
+        trial=tried.position if tried else None,
+        accepted=tried.trial.accepted if tried else None,
+        refusals=tried.refusals if tried else (),
     )
 
 

@@ -79,5 +79,7 @@ class Program(Model):
     """In an order in which each operand is there before it is used."""
     outputs: tuple[str, ...]
     """Names of the tensors that are written."""
+    empty: tuple[str, ...]
+    """Operands of a cat that have no elements: nvFuser's Python API drops them."""
     layouts: dict[str, Layout]
     """Of the tensors that the calls make: those that are not row-major."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, Literal, get_args
 
-from segscope.checks.facts import facts_of, listed
+from segscope.checks.facts import facts_of, listed, tensors_of
 from segscope.explain.blocked import Blocked, blocked
 from segscope.explain.history import History, history
 from segscope.explain.merge import WaysBack
 from segscope.explain.rules import broken_rules
-from segscope.model import Cut, Refusal, SegmentedFusion, Trial
+from segscope.explain.tried import Tried, in_words, last_of_all, trials_of
+from segscope.model import Cut, Refusal, SegmentedFusion
 from segscope.model.base import Model
 
 Kind = Literal["refused", "hint", "boundary", "reduction", "reshape", "operation", "cycle", "no kernel", "legal"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 """From the strongest on."""
-
-_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 
 
 class Reason(Model):
@@ -36,11 +33,11 @@ class Reason(Model):
     * ``hint``, ``boundary``, ``reduction``, ``reshape``, ``operation``: see ``Broken.rule``;
     * ``cycle``: as one, the two would wait for other groups that wait for them;
     * ``no kernel``: one of them launches no kernel, so the cut costs none;
-    * ``legal``: nothing in the structure is against it, and the log, where there is one, has no such trial."""
+    * ``legal``: no rule that segscope knows is against it, and in the log, where there is one, no refusal."""
     text: str
     """The evidence, in one line."""
     trial: int | None = None
-    """Position in ``fusion.log.trials`` of the trial that was refused."""
+    """Position in ``fusion.log.trials`` of the trial that the text quotes."""
     refusals: tuple[Refusal, ...] = ()
     """What the schedulers said of it, addresses taken out."""
     path: tuple[int, ...] = ()
@@ -95,24 +92,19 @@ class _Search:
         self._facts = facts_of(fusion)
         self._dependencies = self._facts.dependencies()
         self._ways = WaysBack(fusion, self._dependencies)
-        scalars = {expr.id for expr in fusion.exprs if expr.is_scalar}
-        trials = enumerate(fusion.log.trials) if fusion.log else ()
-        self._refused = [
-            (position, frozenset(trial.expr_ids) - scalars, trial)
-            for position, trial in trials
-            if trial.refusals and not trial.accepted
-        ]
+        self._tried = trials_of(fusion)
 
     def reason(self, cut: Cut) -> Reason:
         """Return the strongest reason for a cut."""
         facts, (source, target, values) = self._facts, cut
         common = {"source": source, "target": target, "values": values}
-        if found := self._trial(cut):
-            position, trial, whole = found
-            refusals = tuple(r.model_copy(update={"reason": _ADDRESS.sub("0x..", r.reason)}) for r in trial.refusals)
-            what = "both as one" if whole else f"parts of both ({', '.join(_tensors(trial.outputs))})"
-            text = f"trial {position + 1} offered {what}: {in_words(refusals)}"
-            return Reason(**common, kind="refused", text=text, trial=position, refusals=refusals)
+        both = frozenset(e.id for index in (source, target) for e in facts.exprs[index] if not e.is_scalar)
+        whole = last_of_all(self._tried, both)
+        told = whole or self._of_parts(cut, both)
+        if told and not told.trial.accepted:
+            what = "both as one" if whole else f"parts of both ({', '.join(tensors_of(told.trial.outputs))})"
+            text = f"trial {told.position + 1} offered {what}: {in_words(told.refusals)}"
+            return Reason(**common, kind="refused", text=text, trial=told.position, refusals=told.refusals)
         if broken := next(broken_rules(facts, source, target, values), None):
             return Reason(**common, kind=broken.rule, text=broken.text)
         if path := self._ways.shortest((source, target)):
@@ -125,34 +117,25 @@ class _Search:
         if idle := [group.label for group in groups if not self._fusion.launches_kernel(group)]:
             verb = "launches" if len(idle) == 1 else "launch"
             return Reason(**common, kind="no kernel", text=f"{listed(idle)} {verb} no kernel: the cut costs none")
+        if whole:
+            text = (
+                f"trial {whole.position + 1} offered both as one, {whole.trial.accepted} accepted, and it was not made"
+            )
+            return Reason(**common, kind="legal", text=text, trial=whole.position)
         logged = "the log has no such trial" if self._fusion.log else "no log tells whether it was tried"
-        return Reason(**common, kind="legal", text=f"legal by structure; {logged}")
+        return Reason(**common, kind="legal", text=f"no rule that segscope knows is against it; {logged}")
 
-    def _trial(self, cut: Cut) -> tuple[int, Trial, bool] | None:
-        """Return the last trial that was refused of what two groups hold, or else the largest of parts of both.
-
-        With its position, and whether it is of all they hold.
-        """
+    def _of_parts(self, cut: Cut, both: frozenset[int]) -> Tried | None:
+        """Return the largest trial that was refused of parts of two groups, over the cut between them."""
         facts = self._facts
-        both = {e.id for index in (cut.source, cut.target) for e in facts.exprs[index] if not e.is_scalar}
         makers = {facts.defined[cut.source][value].id for value in cut.values if value in facts.defined[cut.source]}
         readers = {expr.id for value in cut.values for expr in facts.readers[cut.target].get(value, ())}
-        best: tuple[int, Trial, bool] | None = None
-        most = 0
-        for position, ids, trial in self._refused:
-            if len(ids) >= most and ids <= both and ids & makers - readers and ids & readers - makers:
-                best, most = (position, trial, ids == both), len(ids)
-        return best
-
-
-def in_words(refusals: Sequence[Refusal]) -> str:
-    """Return who refused and why, the same words once; what is not about the group is left out."""
-    telling = [r for r in refusals if r.category != "nothing to do"] or list(refusals)
-    said: dict[str, list[str]] = {}
-    for refusal in telling:
-        said.setdefault(" ".join(refusal.reason.split()), []).append(refusal.scheduler)
-    return "; ".join(f"{listed(names)} refused: {reason}" for reason, names in said.items())
-
-
-def _tensors(names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith("T")]
+        found = (
+            tried
+            for tried in self._tried
+            if not tried.trial.accepted
+            and tried.ids <= both
+            and tried.ids & makers - readers
+            and tried.ids & readers - makers
+        )
+        return max(found, key=lambda tried: (len(tried.ids), tried.position), default=None)

@@ -32,8 +32,13 @@ def rebuild(fusion: SegmentedFusion, expr_ids: Sequence[int], outputs: Sequence[
         raise RebuildError("a group without outputs")
     read = dict.fromkeys(name for expr in exprs for name in expr.tensor_inputs if name not in made)
     layouts = {name: layout for c in calls if not (layout := known.layout(name := c.output)).is_row_major}
+    cats = [name for expr in exprs if expr.kind == "cat" for name in expr.tensor_inputs if name in pads]
     return Program(
-        inputs=tuple(_input(known, name) for name in read), calls=calls, outputs=tuple(outputs), layouts=layouts
+        inputs=tuple(_input(known, name) for name in read),
+        calls=calls,
+        outputs=tuple(outputs),
+        empty=tuple(name for name in cats if 0 in known.shape(pads[name].tensor_inputs[0])),
+        layouts=layouts,
     )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from segscope.explain.headroom import Bound, Headroom
 from segscope.explain.history import History, history_tree
 from segscope.explain.merge import MergeAnswer
-from segscope.explain.reasons import Explanation, Kind, in_words
+from segscope.explain.reasons import Explanation, Kind
+from segscope.explain.tried import in_words
 from segscope.explain.verify import Answer
 from segscope.model import SegmentedFusion
 from segscope.render.words import count
@@ -22,7 +23,7 @@ _TITLES: Final[dict[Kind, str]] = {
     "operation": "an operation that is a kernel of its own",
     "cycle": "as one they would wait for other groups, and those for them",
     "no kernel": "no kernel would be saved",
-    "legal": "nothing in the structure is against a merge",
+    "legal": "no rule that segscope knows is against a merge",
 }
 
 
@@ -60,10 +61,14 @@ def merge_lines(fusion: SegmentedFusion, answer: MergeAnswer) -> Iterator[str]:
     """Yield what would become of groups as one."""
     labels = [group.label for group in fusion.groups]
     names = " with ".join(labels[index] for index in answer.groups)
-    if answer.is_legal:
-        yield f"{names}: closes no cycle and breaks no rule that the structure shows; a scheduler may still refuse it"
-        return
     yield f"{names}:"
+    if answer.trial is not None:
+        said = f"{answer.accepted} accepted" if answer.accepted else in_words(answer.refusals)
+        yield f"  trial {answer.trial + 1} offered them as one: {said}"
+    if answer.is_legal:
+        yield "  closes no cycle and breaks no rule that segscope knows"
+    if not answer.connected:
+        yield "  does not hang together over what it computes"
     if answer.path:
         steps = zip(answer.values, answer.path[1:], strict=True)
         way = labels[answer.path[0]] + "".join(f" -({value})-> {labels[index]}" for value, index in steps)
@@ -109,7 +114,8 @@ def _verdict(answer: Answer) -> str:
     if answer.problem:
         return f"not asked about: {answer.problem}"
     if answer.accepted:
-        return f"{answer.accepted} accepts it"
+        without = f" (asked without {', '.join(answer.without)}, which is empty)" if answer.without else ""
+        return f"{answer.accepted} accepts it{without}"
     return in_words(answer.refusals) or "refused, and nobody says why"
 
 

@@ -38,6 +38,8 @@ class Answer(Model):
     """Of the schedulers that were asked before, in that order, where nvFuser says why."""
     problem: str | None
     """Why there is no answer, in one line; None where there is one."""
+    without: tuple[str, ...] = ()
+    """Operands of a cat that were not in the question: nvFuser's Python API drops those that have no elements."""
 
 
 def questions(proof: SegmentedFusion) -> dict[str, Question]:
@@ -89,7 +91,7 @@ def verify(
     left, deadline = timeout, time.monotonic() + timeout
     while waiting and left > 0:
         told, finished = _ask([programs[index] for index in waiting], toolchain, device, card, left)
-        answers |= {index: _answer(one) for index, one in zip(waiting, told, strict=False)}
+        answers |= {i: _answer(one, programs[i].empty) for i, one in zip(waiting, told, strict=False)}
         waiting = waiting[len(told) :]
         if waiting and finished.end.outcome != "timed out":
             answers[waiting.pop(0)] = _unanswered(_how_it_ended(finished))
@@ -117,11 +119,11 @@ def _ask(
     return [json.loads(line) for line in lines if line.endswith("\n")], finished
 
 
-def _answer(told: dict[str, Any]) -> Answer:
+def _answer(told: dict[str, Any], empty: tuple[str, ...]) -> Answer:
     if "problem" in told:
         return _unanswered(told["problem"])
     refusals = tuple(found for scheduler, text in told["said"] for found in _refusals(scheduler, text))
-    return Answer(accepted=told["accepted"], refusals=refusals, problem=None)
+    return Answer(accepted=told["accepted"], refusals=refusals, problem=None, without=empty)
 
 
 def _refusals(scheduler: str, text: str) -> list[Refusal]:

@@ -10,6 +10,9 @@ from segscope.graph.order import topological_order
 from segscope.graph.partition import Partition, Problem, greedy_groups, in_order, levels, step
 from segscope.graph.parts import parts
 
+_SMALL = 30
+"""Nodes that one worker gets through at once; several race each other, and any may win."""
+
 
 def fewest_groups(problem: Problem, seconds: float) -> Partition:
     """Return the fewest groups that hang together; after ``seconds``, the fewest found, and how few there may be.
@@ -20,10 +23,13 @@ def fewest_groups(problem: Problem, seconds: float) -> Partition:
     small, place = contract(problem)
     home = [0] * small.size
     at_least = 0
-    for nodes in parts(small.size, small.edges):
-        part = _solved(_within(small, nodes), end - monotonic())
-        at_least += part.at_least
-        for group in part.groups:
+    problems = [(nodes, _within(small, nodes)) for nodes in parts(small.size, small.edges)]
+    known = [greedy_groups(part, end - monotonic()) for _, part in problems]
+    for (nodes, part), found in zip(problems, known, strict=True):
+        if len(found.groups) > found.at_least and end > monotonic():
+            found = _solved(part, found, end - monotonic())
+        at_least += found.at_least
+        for group in found.groups:
             for node in group:
                 home[nodes[node]] = nodes[group[0]]
     return Partition(in_order(problem, [home[node] for node in place]), at_least)
@@ -35,10 +41,8 @@ def _within(problem: Problem, nodes: list[int]) -> Problem:
     return Problem(len(nodes), edges, frozenset(number[node] for node in problem.alone if node in number))
 
 
-def _solved(problem: Problem, seconds: float) -> Partition:
-    known = greedy_groups(problem, seconds)
-    if len(known.groups) == known.at_least or seconds <= 0:
-        return known
+def _solved(problem: Problem, known: Partition, seconds: float) -> Partition:
+    """Return groups at least as few as those known. Of several answers, a small problem always gets the same one."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -73,7 +77,7 @@ def _solved(problem: Problem, seconds: float) -> Partition:
     model.minimize(sum(roots))
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
-    solver.parameters.num_workers = 8
+    solver.parameters.num_workers = 1 if size <= _SMALL else 8
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return known

@@ -1,5 +1,6 @@
 """Captures of functions and modules, and what defines them."""
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def test_a_class_of_a_file_and_strides(capture: Callable[..., Any]) -> None:
     got = capture(f"{MODULES}:Scaled", turned, init=(3.0,))
     assert got.fusion.count("reduction") == 1
     assert got.provenance.workload == "modules.py:Scaled"
-    assert "  allocation domain: (iS1{64}, iS0{64})" in got.dump.splitlines()
+    assert "  allocation domain: (iS2{64}, iS1{64})" in got.dump.splitlines()
     assert str(MODULES.parent) not in got.provenance.model_dump_json()
 
 
@@ -177,6 +178,10 @@ def test_the_key_knows_what_a_function_uses(monkeypatch: pytest.MonkeyPatch, tmp
     first = key(f"{file}:f", MATRIX)
     file.write_text("def f(x): return x + 2\n")
     assert key(f"{file}:f", MATRIX) != first
+
+
+def test_an_installed_function_goes_by_its_name() -> None:
+    assert request(textwrap.dedent, "x").options["function"] == "textwrap:dedent"
 
 
 def test_a_request_says_what_is_run() -> None:

@@ -54,6 +54,19 @@ def test_several_groups_and_scalars() -> None:
     assert merge(chain, 0, 1, 2, 3).is_legal
 
 
+def test_the_log_is_asked(fixture_capture: Fixture) -> None:
+    answer = merge(fixture_capture("null_0.2.8_llama2-13b_log_forward").fusion, 1, 4)
+    assert (answer.trial, answer.accepted, answer.is_legal) == (186, None, False)
+    assert "Broadcasting dimension might be broadcasting to multiple sizes" in answer.refusals[-4].reason
+
+
+def test_groups_that_have_nothing_to_do_with_each_other() -> None:
+    two = handmade(["T0"], ["T1", "T2"], ("pointwise", "T1 = exp(T0)"), ("expr_eval", "T2 = matmul(T0, T0)"))
+    answer = merge(two, 0, 1)
+    assert not answer.connected
+    assert [broken.rule for broken in answer.broken] == ["operation"]
+
+
 def test_what_cannot_be_merged_is_said(july: SegmentedFusion) -> None:
     with pytest.raises(SegscopeError, match="at least two groups"):
         merge(july, 3, 3)

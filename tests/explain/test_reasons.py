@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from segscope.explain import Explanation, Reason, explain
-from segscope.model import Capture, IterDomain, Refusal, SegmentedFusion, SegmenterLog
+from segscope.model import Capture, IterDomain, Refusal, SegmentedFusion, SegmenterLog, Trial
 from tests.checks.handmade import fusion as handmade
 from tests.checks.handmade import tensor
 
@@ -141,9 +141,36 @@ def test_a_group_without_a_kernel_costs_nothing() -> None:
 
 def test_nothing_against_it() -> None:
     found = handmade(["T0"], ["T2"], ("pointwise", "T1 = exp(T0)"), ("pointwise", "T2 = exp(T1)"))
-    assert only(found).text == "legal by structure; no log tells whether it was tried"
+    assert only(found).text == "no rule that segscope knows is against it; no log tells whether it was tried"
     log = SegmenterLog(whole=None, has_hints=False, trials=())
-    assert only(found.model_copy(update={"log": log})).text == "legal by structure; the log has no such trial"
+    assert (
+        only(found.model_copy(update={"log": log})).text
+        == "no rule that segscope knows is against it; the log has no such trial"
+    )
+
+
+def test_a_trial_that_was_accepted_and_not_made() -> None:
+    found = handmade(["T0"], ["T2"], ("pointwise", "T1 = exp(T0)"), ("pointwise", "T2 = exp(T1)"))
+    no = Refusal(scheduler="transpose", reason="no", category="other")
+    part = Trial(line=1, outputs=("T1", "T2"), expr_ids=(0, 1), refusals=(no,), accepted=None)
+    whole = part.model_copy(update={"accepted": "pointwise"})
+    for trials in ((part, whole), (whole,)):
+        log = SegmenterLog(whole=None, has_hints=False, trials=trials)
+        reason = only(found.model_copy(update={"log": log}))
+        assert (reason.kind, reason.trial) == ("legal", len(trials) - 1)
+        assert reason.text == f"trial {len(trials)} offered both as one, pointwise accepted, and it was not made"
+
+
+def test_a_slice_inside_a_resize_group_and_a_reduction() -> None:
+    found = handmade(
+        ["T0"],
+        ["T4"],
+        ("resize", "T1 = exp(T0); T2 = slice(T1); T3 = exp(T2)"),
+        ("reduction", "T4 = reduction(T3)"),
+        tensors=(tensor("T1"), tensor("T2", (8, 32)), tensor("T3", (8, 32))),
+    )
+    assert only(found).kind == "boundary"
+    assert only(found).text.startswith("slice T2 in g0 reads T1, computed there")
 
 
 def dim(iter_type: str, number: int, size: int) -> IterDomain:
