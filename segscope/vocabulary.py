@@ -50,3 +50,34 @@ def launches_kernel(scheduler: str, kinds: Iterable[str]) -> bool:
     if scheduler == "expr_eval":
         return any(kind not in METADATA_KINDS for kind in kinds)
     return scheduler != "no_op"
+
+
+_INFIX: Final = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "%": "mod",
+    "==": "eq",
+    "!=": "ne",
+    ">=": "ge",
+    "<=": "le",
+    ">": "gt",
+    "<": "lt",
+    "&&": "logical_and",
+    "||": "logical_or",
+    "<<": "lshift",
+    ">>": "rshift",
+    "&": "bitwise_and",
+    "|": "bitwise_or",
+    "^": "bitwise_xor",
+}
+_PREFIX: Final = {"-": "neg", "!": "logical_not", "~": "bitwise_not"}
+_NAMED_BY_OPERATOR: Final = frozenset({"unary", "binary", "ternary", "unknown"})
+
+
+def operation(kind: str, op: str) -> str:
+    """Return the word for an expression: ``slice``, ``cast``, ``neg``, ``rsqrtf``, ..."""
+    if kind not in _NAMED_BY_OPERATOR:
+        return kind
+    return (_PREFIX if kind == "unary" else _INFIX).get(op, op)

@@ -9,7 +9,7 @@ from segscope.asserts.message import fail
 from segscope.dump.operators import NAMED
 from segscope.errors import SegscopeError
 from segscope.model import Expr, Group, SegmentedFusion
-from segscope.render.words import SEPARATOR, operation, operation_detail, operations
+from segscope.render.words import SEPARATOR, operation_detail, operations
 from segscope.vocabulary import SCHEDULERS, check_scheduler
 
 __tracebackhide__ = True
@@ -72,7 +72,7 @@ def expressions(fusion: SegmentedFusion, word: str) -> list[Expr]:
     return [
         expr
         for expr in fusion.exprs
-        if not expr.is_scalar and word in (expr.kind, expr.op, operation(expr), operation_detail(expr))
+        if not expr.is_scalar and word in (expr.kind, expr.op, expr.operation, operation_detail(expr))
     ]
 
 
@@ -102,7 +102,7 @@ def _placed(fusion: SegmentedFusion, exprs: list[Expr]) -> list[Item]:
         for number in holders.keys() & set(group.expr_ids):
             holders[number].add(group.index)
     return [
-        Item(f"{operation(expr)} {', '.join(expr.outputs)}", frozenset(holders[expr.id]), frozenset([expr.id]))
+        Item(f"{expr.operation} {', '.join(expr.outputs)}", frozenset(holders[expr.id]), frozenset([expr.id]))
         for expr in exprs
     ]
 

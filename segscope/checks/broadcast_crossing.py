@@ -37,8 +37,6 @@ class BroadcastCrossing(Check):
             if not chains:
                 continue
             roots = list(dict.fromkeys(chain[-1].tensor_inputs[0] for chain in chains.values()))
-            sizes = [tensor.stored_bytes if (tensor := facts.tensor(value)) else None for value in chains]
-            known = [size for size in sizes if size is not None]
             a, b = facts.label(source), facts.label(target)
             alone = ", and nothing else crosses there" if len(chains) == len(values) else ""
             kinds = " and ".join(dict.fromkeys(expr.kind for chain in chains.values() for expr in reversed(chain)))
@@ -49,7 +47,7 @@ class BroadcastCrossing(Check):
                 groups=(source, target),
                 expressions=tuple(sorted({expr.id for chain in chains.values() for expr in chain})),
                 tensors=tuple(chains),
-                bytes=sum(known) if len(known) == len(sizes) else None,
+                bytes=facts.stored_bytes(chains),
                 message=f"{b} reads {listed(list(chains))} from {a}: only {kinds} of {listed(roots)}{alone}",
                 advice=f"let {b} read {listed(roots)} and repeat the {kinds}",
             )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import facts_of, listed, tensors_of
+from segscope.checks.facts import facts_of, listed, tensors_of, way
 from segscope.checks.finding import Finding, Severity
 from segscope.graph import components, fewest_cuts, shortest_cycle, successors
 from segscope.model import Capture, SegmentedFusion
@@ -33,7 +33,7 @@ class Cycle(Check):
             cycle = shortest_cycle(part)
             steps = list(pairwise((*cycle, cycle[0])))
             values = [value for step in steps for value in dependencies[step]]
-            path = "".join(f"{facts.label(a)} -({', '.join(dependencies[a, b])})-> " for a, b in steps)
+            path = way(fusion, (*cycle, cycle[0]), [", ".join(dependencies[step]) for step in steps])
             cut = fewest_cuts(part)
             cuts = listed(
                 [f"{facts.label(a)} -> {facts.label(b)} ({', '.join(dependencies[a, b])})" for a, b in cut.edges]
@@ -47,7 +47,7 @@ class Cycle(Check):
                 groups=cycle,
                 expressions=tuple(sorted(exprs)),
                 tensors=tensors_of(list(dict.fromkeys(values))),
-                message=f"{len(members)} groups wait for each other: {path}{facts.label(cycle[0])}",
+                message=f"{len(members)} groups wait for each other: {path}",
                 advice=f"compute in the reading group, or in a group before it, what crosses here; {fewest}: {cuts}",
             )
 

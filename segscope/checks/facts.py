@@ -75,6 +75,12 @@ class Facts:
         tensor = self.tensor(name)
         return tensor is not None and tensor.stored_bytes is not None and tensor.stored_bytes <= LINE_BYTES
 
+    def stored_bytes(self, names: Iterable[str]) -> int | None:
+        """Return the bytes that tensors take in memory; None where that is not known of each."""
+        sizes = [tensor.stored_bytes if (tensor := self.tensor(name)) else None for name in names]
+        known = [size for size in sizes if size is not None]
+        return sum(known) if len(known) == len(sizes) else None
+
     def tensor(self, name: str) -> Tensor | None:
         """Return what is known of a tensor."""
         return self.fusion.tensors.get(name)
@@ -89,6 +95,12 @@ def facts_of(fusion: SegmentedFusion) -> Facts:
     if found is None:
         found = _KEPT[id(fusion)] = Facts(fusion)
     return found
+
+
+def way(fusion: SegmentedFusion, path: Sequence[int], values: Sequence[str]) -> str:
+    """``#1 -(T8)-> #7 -(T15)-> #10``: groups, and what leads from each to the next."""
+    labels = [fusion.groups[index].label for index in path]
+    return labels[0] + "".join(f" -({value})-> {label}" for value, label in zip(values, labels[1:], strict=True))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -46,8 +46,6 @@ class MetadataKernel(Check):
     def _finding(
         self, facts: Facts, group: Group, exprs: list[Expr], written: tuple[str, ...], message: str
     ) -> Finding:
-        sizes = [tensor.stored_bytes if (tensor := facts.tensor(name)) else None for name in written]
-        known = [size for size in sizes if size is not None]
         return Finding(
             rule=self.name,
             severity=self.severity,
@@ -55,7 +53,7 @@ class MetadataKernel(Check):
             groups=(group.index,),
             expressions=tuple(sorted(expr.id for expr in exprs)),
             tensors=written,
-            bytes=sum(known) if len(known) == len(sizes) else None,
+            bytes=facts.stored_bytes(written),
             message=message,
             advice="see why it is no view of its input: a layout that was asked for, or a reshape across strides",
             option="MarkAliasesPreparePass",

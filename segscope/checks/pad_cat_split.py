@@ -39,8 +39,6 @@ class PadCatSplit(Check):
         if not elsewhere:
             return
         written = [name for _, pad in elsewhere for name in pad.tensor_outputs]
-        sizes = [tensor.stored_bytes if (tensor := facts.tensor(name)) else None for name in written]
-        known = [size for size in sizes if size is not None]
         groups = sorted({home for home, _ in elsewhere})
         what = "cat" if expr.kind == "cat" else "the addition that stands for a cat"
         yield Finding(
@@ -50,7 +48,7 @@ class PadCatSplit(Check):
             groups=(*groups, index),
             expressions=tuple(sorted({pad.id for _, pad in elsewhere} | {expr.id})),
             tensors=tuple(written),
-            bytes=sum(known) if len(known) == len(sizes) else None,
+            bytes=facts.stored_bytes(written),
             message=f"{what} ({', '.join(expr.outputs)}) is in {facts.label(index)}, "
             f"its padded {listed(written)} in {listed([facts.label(home) for home in groups])}",
             advice="a padded tensor is larger than what it was made of: pad where it is joined",

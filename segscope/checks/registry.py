@@ -59,7 +59,7 @@ def checks() -> dict[str, type[Check]]:
 def choose(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> dict[str, type[Check]]:
     """Return the rules that are selected (all where none is) and not ignored. SegscopeError for a name of no rule."""
     rules = checks()
-    select, ignore = set(select), set(ignore)
+    select, ignore = ({names} if isinstance(names, str) else set(names) for names in (select, ignore))
     for name in sorted(select | ignore):
         _known(name)
     return {name: rule for name, rule in rules.items() if (not select or name in select) and name not in ignore}

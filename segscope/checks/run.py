@@ -8,6 +8,7 @@ from segscope.checks.base import Check
 from segscope.checks.facts import facts_of
 from segscope.checks.finding import Finding, Findings, Severity
 from segscope.checks.registry import choose, valid_severities
+from segscope.errors import SegscopeError
 from segscope.model import Capture, SegmentedFusion
 
 Checked = SegmentedFusion | Capture | Sequence[Capture]
@@ -40,6 +41,8 @@ def run_rules(rules: Mapping[str, type[Check]], checked: Checked, severities: Ma
         found += _run(running, checked)
     else:
         captures = (checked,) if isinstance(checked, Capture) else checked
+        if isinstance(captures, str) or not all(isinstance(capture, Capture) for capture in captures):
+            raise SegscopeError("check takes a fusion, a capture, or captures: read a file with segscope.read(path)")
         for capture in captures:
             findings = [finding for rule in running for finding in rule.run_on_errors(capture)]
             findings += (finding for fusion in capture.fusions for finding in _run(running, fusion))

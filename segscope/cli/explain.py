@@ -112,7 +112,7 @@ class _Part:
 
     def lines(self, *, markdown: bool) -> Iterator[str]:
         """Yield the lines of text or Markdown."""
-        from segscope.explain.report import explanation_lines, headroom_rows, merge_lines, table, verdict_lines
+        from segscope.render.explanation import explanation_lines, headroom_rows, merge_lines, table, verdict_lines
 
         yield f"## {self.fusion}" if markdown else str(self.fusion)
         for part in (

@@ -160,14 +160,10 @@ def _views(
 
 def _to_files(capture: Capture, views: Sequence[tuple[SegmentedFusion, View]], path: Path, *, numbered: bool) -> None:
     from segscope.render import draw
-    from segscope.render.engine import DrawingError
 
     for fusion, view in views:
         target = path.with_name(f"{path.stem}-{fusion.index}{path.suffix}") if numbered else path
-        try:
-            engine = draw(fusion, target, _title(capture), view)
-        except DrawingError as error:
-            raise error.keep(target) from None
+        engine = draw(fusion, target, _title(capture), view)
         click.echo(f"wrote {target} (drawn by {engine})")
 
 

@@ -46,7 +46,7 @@ class Operation(Model):
     """The same expression on each side, or an expression that only one side has."""
 
     word: str
-    """What it does: ``slice``, ``cast``, ``neg``, ... (``segscope.render.words.operation``)."""
+    """What it does: ``slice``, ``cast``, ``neg``, ... (``Expr.operation``)."""
     before: tuple[int, ...]
     """Ids of the expressions; empty where there is none on that side, several where it is repeated."""
     after: tuple[int, ...]

@@ -23,7 +23,6 @@ from segscope.compare.changes import (
 from segscope.compare.groups import Links, groups_of, link
 from segscope.compare.match import Unit, match
 from segscope.model import Expr, SegmentedFusion
-from segscope.render.words import operation
 
 
 class Found(NamedTuple):
@@ -108,7 +107,7 @@ def _operation(
         for exprs, holder, groups in zip(unit, holders, (sources, targets), strict=True)
     )
     return Operation(
-        word=operation((before or after)[0]),
+        word=(before or after)[0].operation,
         before=tuple(expr.id for expr in before),
         after=tuple(expr.id for expr in after),
         tensors=Names(before=_made(before), after=_made(after)),

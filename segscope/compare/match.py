@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 from segscope.checks.structure import colours_of as exact_colours
 from segscope.graph import Colours, refine
 from segscope.model import Expr, SegmentedFusion
-from segscope.render.words import operation
 
 _COPIES: Final = frozenset({"set", "segmenter_set"})
 _LEVELS: Final = (
@@ -114,7 +113,7 @@ class _Side:
             return node
 
         reads = [[source(name) for name in expr.tensor_inputs] for expr in self.first]
-        labels = [self._shaped(expr) if shaped else operation(expr) for expr in self.first]
+        labels = [self._shaped(expr) if shaped else expr.operation for expr in self.first]
         labels += [self.given.get(name, "value") for name in outside]
         return refine(labels, reads + [[] for _ in outside])
 
@@ -124,7 +123,7 @@ class _Side:
         ranges = expr.attributes.get("ranges", ())
         starts = [each[0] for each in ranges if isinstance(each, tuple)] if isinstance(ranges, tuple) else []
         known = [start if isinstance(start, int) else "?" for start in starts]
-        return f"{operation(expr)} {shapes} {known} {expr.attributes.get('dim')} {expr.attributes.get('to')}"
+        return f"{expr.operation} {shapes} {known} {expr.attributes.get('dim')} {expr.attributes.get('to')}"
 
     def facts(self) -> dict[tuple[str, Fact], list[int]]:
         """Return what tells the nodes that are left by what is matched beside them, by operation and fact."""
@@ -140,7 +139,7 @@ class _Side:
             made_by = (self.unit.get(self.maker.get(name, -1), self.given.get(name)) for name in expr.tensor_inputs)
             facts = {("reads", unit, position) for position, unit in enumerate(made_by) if unit is not None}
             for fact in facts.union(*(users[name] for name in expr.outputs if name in users)):
-                found[operation(expr), fact].append(node)
+                found[expr.operation, fact].append(node)
         return found
 
 

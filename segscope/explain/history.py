@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 from segscope.model import Expr, SegmentedFusion, Trial
 from segscope.model.base import Model
-from segscope.render.words import operation
 
 
 class Merge(Model):
@@ -159,4 +158,4 @@ def _branch(fusion: SegmentedFusion, history: History, root: int) -> list[str]:
 
 
 def _label(expr: Expr) -> str:
-    return f"{', '.join(expr.tensor_outputs)} {operation(expr)}"
+    return f"{', '.join(expr.tensor_outputs)} {expr.operation}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final, Literal, get_args
 
-from segscope.checks.facts import facts_of, listed, tensors_of
+from segscope.checks.facts import facts_of, listed, tensors_of, way
 from segscope.explain.blocked import Blocked, blocked
 from segscope.explain.history import History, history
 from segscope.explain.merge import WaysBack
@@ -107,11 +107,13 @@ class _Search:
             return Reason(**common, kind="refused", text=text, trial=told.position, refusals=told.refusals)
         if broken := next(broken_rules(facts, source, target, values), None):
             return Reason(**common, kind=broken.rule, text=broken.text)
+        if back := self._dependencies.get((target, source)):
+            both_ways = way(self._fusion, (source, target, source), (values[0], back[0]))
+            return Reason(**common, kind="cycle", text=f"they wait for each other as it is: {both_ways}")
         if path := self._ways.shortest((source, target)):
-            labels = [facts.label(index) for index in path]
-            steps = zip(pairwise(path), labels[1:], strict=True)
-            way = "".join(f" -({self._dependencies[step][0]})-> {label}" for step, label in steps)
-            text = f"as one, they would wait for {listed(labels[1:-1])} and the other way round: {labels[0]}{way}"
+            over = [self._dependencies[step][0] for step in pairwise(path)]
+            others = listed([facts.label(index) for index in path[1:-1]])
+            text = f"as one, they would wait for {others} and the other way round: {way(self._fusion, path, over)}"
             return Reason(**common, kind="cycle", text=text, path=path)
         groups = [self._fusion.groups[index] for index in (source, target)]
         if idle := [group.label for group in groups if not self._fusion.launches_kernel(group)]:

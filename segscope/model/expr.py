@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from segscope.model.base import Model
-from segscope.vocabulary import METADATA_KINDS
+from segscope.vocabulary import METADATA_KINDS, operation
 
 # Each value is of the first type that it is exactly: pydantic need not weigh one union member against the others.
 _FIRST = Field(union_mode="left_to_right")
@@ -73,6 +73,11 @@ class Expr(Model):
     def tensor_inputs(self) -> tuple[str, ...]:
         """Names of the tensors among the inputs."""
         return tuple(name for name in self.inputs if name.startswith("T"))
+
+    @property
+    def operation(self) -> str:
+        """The word for what it does: its kind, or ``add``, ``neg``, ``rsqrtf``, ... where the operator says more."""
+        return operation(self.kind, self.op)
 
     @property
     def is_scalar(self) -> bool:

@@ -20,9 +20,15 @@ SUFFIXES: Final = (".svg", ".png", ".pdf", ".dot", ".mmd", ".md", ".html", ".jso
 def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None, view: View | None = None) -> str:
     """Draw a fusion into a file whose suffix says the format (SUFFIXES), and return the name of what drew it.
 
-    Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written.
+    Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written. A drawing that
+    fails or takes too long leaves its DOT text beside ``path``, and the error names it.
     """
-    data, engine = picture(fusion, format_of(path), title, view)
+    from segscope.render.engine import DrawingError
+
+    try:
+        data, engine = picture(fusion, format_of(path), title, view)
+    except DrawingError as error:
+        raise error.keep(path) from None
     try:
         Path(path).write_bytes(data)
     except OSError as error:

@@ -86,7 +86,7 @@ class _Nodes:
             "expression": str(expr.id),
             "statement": expr.text,
         }
-        return _node(_id(group, expr), words.operation(expr), _layer(group)) | {
+        return _node(_id(group, expr), expr.operation, _layer(group)) | {
             "attrs": [{"key": key, "value": value} for key, value in attributes.items()],
             "incomingEdges": list(self._sources(group, expr.tensor_inputs)),
             "inputsMetadata": [_tensor(self._fusion, str(n), name) for n, name in enumerate(expr.tensor_inputs)],

@@ -64,7 +64,7 @@ def explanation_mimebundle(explanation: Explanation) -> Bundle:
 
 def headroom_mimebundle(headroom: Headroom) -> Bundle:
     """Return the bounds as a table, and the segmentations that prove them as pictures."""
-    from segscope.explain.report import headroom_rows, table
+    from segscope.render.explanation import headroom_rows, table
 
     rows = headroom_rows(headroom)
 

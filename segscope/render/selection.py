@@ -118,7 +118,7 @@ def find(fusion: SegmentedFusion, query: str) -> Found:
     from segscope.render.search import found_in
 
     headings = [words.heading(fusion, group) for group in fusion.groups]
-    operations = list(dict.fromkeys(text for expr in fusion.exprs for text in (words.operation(expr), expr.op)))
+    operations = list(dict.fromkeys(text for expr in fusion.exprs for text in (expr.operation, expr.op)))
     names = dict.fromkeys(name for expr in fusion.exprs for name in (*expr.outputs, *expr.inputs))
     names |= dict.fromkeys(name for group in fusion.groups for name in (*group.inputs, *group.outputs))
     values = list(names)
@@ -131,8 +131,7 @@ def find(fusion: SegmentedFusion, query: str) -> Found:
     exprs = {
         expr.id
         for expr in fusion.exprs
-        if not found_operations.isdisjoint((words.operation(expr), expr.op))
-        or not found_values.isdisjoint(expr.outputs)
+        if not found_operations.isdisjoint((expr.operation, expr.op)) or not found_values.isdisjoint(expr.outputs)
     }
     groups |= {
         group.index

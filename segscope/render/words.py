@@ -7,44 +7,13 @@ from typing import Final
 
 from segscope.model import Capture, Expr, Group, SegmentedFusion
 
-_INFIX: Final = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "%": "mod",
-    "==": "eq",
-    "!=": "ne",
-    ">=": "ge",
-    "<=": "le",
-    ">": "gt",
-    "<": "lt",
-    "&&": "logical_and",
-    "||": "logical_or",
-    "<<": "lshift",
-    ">>": "rshift",
-    "&": "bitwise_and",
-    "|": "bitwise_or",
-    "^": "bitwise_xor",
-}
-_PREFIX: Final = {"-": "neg", "!": "logical_not", "~": "bitwise_not"}
-_NAMED_BY_OPERATOR: Final = frozenset({"unary", "binary", "ternary", "unknown"})
-
 SEPARATOR: Final = " · "
-
-
-def operation(expr: Expr) -> str:
-    """Return the word for an expression: ``slice``, ``cast``, ``neg``, ``rsqrtf``, ..."""
-    if expr.kind not in _NAMED_BY_OPERATOR:
-        return expr.kind
-    symbols = _PREFIX if expr.kind == "unary" else _INFIX
-    return symbols.get(expr.op, expr.op)
 
 
 def operation_detail(expr: Expr) -> str:
     """Return the word for an expression, and what it does where that is short: ``cast to float``."""
     to = expr.attributes.get("to") if expr.kind == "cast" else None
-    return f"cast to {to}" if to else operation(expr)
+    return f"cast to {to}" if to else expr.operation
 
 
 def heading(fusion: SegmentedFusion, group: Group) -> str:
@@ -55,7 +24,7 @@ def heading(fusion: SegmentedFusion, group: Group) -> str:
 
 def operations(fusion: SegmentedFusion, *groups: Group) -> tuple[str, ...]:
     """Return what the groups compute on tensors, in order of first appearance: ``2 slice``, ``neg``, ``3 cast``."""
-    counts = Counter(operation(e) for group in groups for e in fusion.exprs_of(group) if not e.is_scalar)
+    counts = Counter(e.operation for group in groups for e in fusion.exprs_of(group) if not e.is_scalar)
     return tuple(name if n == 1 else f"{n} {name}" for name, n in counts.items())
 
 

@@ -63,6 +63,14 @@ def test_selecting_and_ignoring(fixture_capture: Read) -> None:
     assert list(choose(ignore=["order"])) == [name for name in RULES if name != "order"]
 
 
+def test_what_is_no_capture(fixture_capture: Read) -> None:
+    july = fixture_capture(JULY)
+    assert check(july, select="order") == check(july, select=["order"])
+    for checked in ("x.txt", [july.fusion]):
+        with pytest.raises(SegscopeError, match="check takes a fusion, a capture, or captures"):
+            check(checked)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("where", ["select", "ignore"])
 def test_an_unknown_rule(fixture_capture: Read, where: str) -> None:
     with pytest.raises(SegscopeError, match="unknown rule 'resize'; valid: cycle, order, resize-boundary") as caught:

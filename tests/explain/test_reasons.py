@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from segscope.checks import check
+from segscope.errors import SegscopeError
 from segscope.explain import Explanation, Reason, explain
 from segscope.model import Capture, IterDomain, Refusal, SegmentedFusion, SegmenterLog, Trial
 from tests.checks.handmade import fusion as handmade
@@ -171,6 +173,20 @@ def test_a_slice_inside_a_resize_group_and_a_reduction() -> None:
     )
     assert only(found).kind == "boundary"
     assert only(found).text.startswith("slice T2 in g0 reads T1, computed there")
+
+
+def test_groups_that_wait_for_each_other_as_it_is() -> None:
+    found = handmade(["T0"], ["T3"], ("pointwise", "T1 = exp(T0); T3 = exp(T2)"), ("pointwise", "T2 = exp(T1)"))
+    reasons = explain(found).reasons
+    assert [reason.kind for reason in reasons] == ["cycle", "cycle"]
+    assert {reason.text.partition(": ")[2] for reason in reasons} == {
+        "g0 -(T1)-> g1 -(T2)-> g0",
+        "g1 -(T2)-> g0 -(T1)-> g1",
+    }
+    reduced = handmade(["T0"], ["T3"], ("reduction", "T1 = exp(T0); T3 = exp(T2)"), ("pointwise", "T2 = exp(T1)"))
+    with pytest.raises(SegscopeError, match="expressions wait for each other: see the rule cycle"):
+        reduced.headroom()
+    assert {finding.rule for finding in check(reduced, ignore=["order", "resize-boundary"])} == {"cycle"}
 
 
 def dim(iter_type: str, number: int, size: int) -> IterDomain:

@@ -39,7 +39,7 @@ def _group(fusion: SegmentedFusion, group: Group) -> Facts:
         "reads": list(group.inputs),
         "writes": list(group.outputs),
         "expressions": [
-            {"id": expr.id, "operation": words.operation(expr), "text": expr.text, "scalar": expr.is_scalar}
+            {"id": expr.id, "operation": expr.operation, "text": expr.text, "scalar": expr.is_scalar}
             for expr in sorted(fusion.exprs_of(group), key=lambda expr: expr.is_scalar)
         ],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from segscope.checks.facts import way
 from segscope.explain.headroom import Bound, Headroom
 from segscope.explain.history import History, history_tree
 from segscope.explain.merge import MergeAnswer
@@ -41,12 +42,11 @@ def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iter
     if explanation.blocked:
         yield "merges that an earlier merge made impossible"
     for blocked in explanation.blocked:
-        steps = zip(blocked.values, blocked.path[1:], strict=True)
-        way = labels[blocked.path[0]] + "".join(f" -({value})-> {labels[index]}" for value, index in steps)
         why = "it was so from the beginning"
         if blocked.early is not None:
             why = f"since {_merge(fusion, explanation.history, blocked.early)}"
-        yield f"  {labels[blocked.source]} with {labels[blocked.target]} over {blocked.value}, by {way}: {why}"
+        by = way(fusion, blocked.path, blocked.values)
+        yield f"  {labels[blocked.source]} with {labels[blocked.target]} over {blocked.value}, by {by}: {why}"
     yield "groups, and the merges that they grew from"
     yield from (f"  {line}" for line in history_tree(fusion, explanation.history).splitlines())
 
@@ -70,10 +70,8 @@ def merge_lines(fusion: SegmentedFusion, answer: MergeAnswer) -> Iterator[str]:
     if not answer.connected:
         yield "  does not hang together over what it computes"
     if answer.path:
-        steps = zip(answer.values, answer.path[1:], strict=True)
-        way = labels[answer.path[0]] + "".join(f" -({value})-> {labels[index]}" for value, index in steps)
         along = ", ".join(labels[index] for index in answer.along)
-        yield f"  closes a cycle: {way}; with {along} along it would not"
+        yield f"  closes a cycle: {way(fusion, answer.path, answer.values)}; with {along} along it would not"
     for broken in answer.broken:
         yield f"  breaks {broken.rule}: {broken.text}"
 
