@@ -12,7 +12,8 @@ from segscope.errors import SegscopeError
 from segscope.explain.proof import proof
 from segscope.explain.work import Rules, Work
 from segscope.graph import successors, topological_order
-from segscope.graph.partition import fewest_levels, greedy_groups
+from segscope.graph.partition import fewest_levels
+from segscope.graph.solve import fewest_groups
 from segscope.model import SegmentedFusion
 from segscope.model.base import Model
 
@@ -100,12 +101,9 @@ def _bound(work: Work, connected: bool, seconds: float) -> Bound:
     method: Literal["path", "solver", "greedy"]
     if not connected:
         found, method = fewest_levels(work.problem), "path"
-    elif find_spec("ortools"):
-        from segscope.graph.solve import fewest_groups
-
-        found, method = fewest_groups(work.problem, seconds), "solver"
     else:
-        found, method = greedy_groups(work.problem, seconds), "greedy"
+        searches = find_spec("ortools") is not None
+        found, method = fewest_groups(work.problem, seconds, search=searches), "solver" if searches else "greedy"
     return Bound(
         rules=work.rules,
         connected=connected,

@@ -14,10 +14,11 @@ _SMALL = 30
 """Nodes that one worker gets through at once; several race each other, and any may win."""
 
 
-def fewest_groups(problem: Problem, seconds: float) -> Partition:
+def fewest_groups(problem: Problem, seconds: float, *, search: bool = True) -> Partition:
     """Return the fewest groups that hang together; after ``seconds``, the fewest found, and how few there may be.
 
-    Parts of the graph between which there is no edge are solved one by one. Raises ImportError without OR-Tools.
+    Parts of the graph between which there is no edge are solved one by one: first greedily, and, where that may not be
+    the best, by a search, if wanted. Raises ImportError where OR-Tools is needed and not there.
     """
     end = monotonic() + seconds
     small, place = contract(problem)
@@ -26,7 +27,7 @@ def fewest_groups(problem: Problem, seconds: float) -> Partition:
     problems = [(nodes, _within(small, nodes)) for nodes in parts(small.size, small.edges)]
     known = [greedy_groups(part, end - monotonic()) for _, part in problems]
     for (nodes, part), found in zip(problems, known, strict=True):
-        if len(found.groups) > found.at_least and end > monotonic():
+        if search and len(found.groups) > found.at_least and end > monotonic():
             found = _solved(part, found, end - monotonic())
         at_least += found.at_least
         for group in found.groups:

@@ -96,7 +96,7 @@ def _known_by(bound: Bound) -> str:
     if bound.method == "path":
         return "a longest path"
     if bound.method == "greedy":
-        return "joining greedily (pip install 'segscope[solver]' for the fewest)"
+        return "joining greedily" + ("" if bound.exact else " (pip install 'segscope[solver]' for the fewest)")
     return "a search" if bound.exact else "a search that ran out of time"
 
 
