@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from operator import itemgetter
@@ -89,28 +90,42 @@ class Work:
     def _repeated(self, ids: set[int], inputs: set[str]) -> set[int]:
         """Return expressions and the free ones that they need, where ``inputs`` are read and not computed."""
         members = set(ids)
-        computed: dict[str, bool] = {}
-
-        def computes(name: str) -> bool:
-            """Say whether more than views of the kernel's inputs goes into a value; add what is repeated for it."""
+        computed = self._computed(ids, inputs)
+        left = [name for expr in self.exprs(ids) for name in expr.tensor_inputs]
+        while left:
+            name = left.pop()
             maker = self.made_by.get(name)
-            if maker is None or name in inputs:
-                return False
-            if maker.id in ids:
-                return True
-            if not self.free(maker):
-                return False
-            if name not in computed:
-                inner = [computes(other) for other in maker.tensor_inputs]
-                computed[name] = not (maker.is_metadata or maker.is_scalar) or any(inner)
-                if computed[name] or maker.kind != "slice":
-                    members.add(maker.id)
-            return computed[name]
-
-        for expr in self.exprs(ids):
-            for name in expr.tensor_inputs:
-                computes(name)
+            if maker is None or name in inputs or maker.id in members or not self.free(maker):
+                continue
+            if name in computed or maker.kind != "slice":
+                members.add(maker.id)
+                left += maker.tensor_inputs
         return members
+
+    def _computed(self, ids: set[int], inputs: set[str]) -> set[str]:
+        """Return the values behind expressions into which more goes than views of the kernel's inputs."""
+        makers: dict[str, Expr] = {}
+        readers: dict[str, list[str]] = defaultdict(list)
+        left = [name for expr in self.exprs(ids) for name in expr.tensor_inputs]
+        while left:
+            name = left.pop()
+            maker = self.made_by.get(name)
+            if maker is None or name in inputs or name in makers:
+                continue
+            if maker.id in ids:
+                makers[name] = maker
+            elif self.free(maker):
+                makers[name] = maker
+                left += maker.tensor_inputs
+                for other in maker.tensor_inputs:
+                    readers[other].append(name)
+        left = [name for name, e in makers.items() if e.id in ids or not (e.is_metadata or e.is_scalar)]
+        computed = set(left)
+        while left:
+            more = set(readers[left.pop()]) - computed
+            computed |= more
+            left += more
+        return computed
 
     def with_scalars(self, ids: Iterable[int]) -> tuple[int, ...]:
         """Return expressions and the scalars that they need, in the fusion's order."""

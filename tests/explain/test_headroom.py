@@ -15,7 +15,7 @@ from segscope.explain import Headroom, headroom, questions, rules_of, verify
 from segscope.model import SegmentedFusion
 from tests.conftest import DUMPS, FIXTURES
 
-from .verifier import flaws
+from .verifier import dead, flaws
 
 JULY = "null_0.2.8_llama2-13b_bookend0_forward"
 TODAY = "h200_0.2.36_Llama-2-13b-hf_bookend0_forward"
@@ -56,6 +56,7 @@ def test_every_proof_is_a_segmentation_by_the_rules(path: Path) -> None:
         for bound in headroom(original).bounds:
             assert flaws(original, bound.proof, bound.rules, connected=bound.connected) == []
             assert check(bound.proof, select=["cycle", "order"]) == []
+            assert not dead(bound.proof) or dead(original)
             assert bound.at_least <= bound.fewest
 
 

@@ -129,3 +129,16 @@ def _resizes(fusion: SegmentedFusion, expr: Expr) -> bool:
     before = [dim.extent for dim in fusion.tensors[expr.tensor_inputs[0]].domain]
     after = [dim.extent for dim in fusion.tensors[expr.tensor_outputs[0]].domain]
     return before != after
+
+
+def dead(proof: SegmentedFusion) -> list[str]:
+    """Return what kernels compute on tensors and neither write nor use."""
+    found = []
+    for group in proof.kernel_groups:
+        used = set(group.outputs)
+        for expr in reversed(proof.exprs_of(group)):
+            if used.isdisjoint(expr.outputs):
+                found += expr.tensor_outputs
+            else:
+                used.update(expr.inputs)
+    return found
