@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -70,14 +71,16 @@ def _segscope_captures(request: pytest.FixtureRequest, tmp_path_factory: pytest.
 
 
 @pytest.fixture
-def segscope(request: pytest.FixtureRequest, _segscope_captures: Captures) -> Segscope:
+def segscope(request: pytest.FixtureRequest, _segscope_captures: Captures) -> Iterator[Segscope]:
     """Captures of what nvFuser makes of functions and of RoPE, and assertions about them."""
+    from segscope.model.count import noting
     from segscope.testing import Segscope
 
     require = request.config.getoption("--segscope-require")
     made = Segscope(_segscope_captures, _defaults(request.node), require=require)
     request.node.stash[_USED] = made
-    return made
+    with noting() as made.counted:
+        yield made
 
 
 def _defaults(node: pytest.Item) -> dict[str, Any]:
@@ -107,18 +110,51 @@ def pytest_assertrepr_compare(config: pytest.Config, op: str, left: object, righ
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Add to the report of a failed test what was counted, what a child printed, and what was kept of its captures."""
+    error = None if call.excinfo is None else call.excinfo.value
+    if error is not None and not item.config.getoption("fulltrace"):
+        _cut_traceback(error)
     outcome: Any = yield
     report: pytest.TestReport = outcome.get_result()
     counted = item.config.stash.get(_COUNTED, "")
     item.config.stash[_COUNTED] = ""
     if not report.failed:
         return
+    used = item.stash.get(_USED, None)
+    if not counted and used is not None and isinstance(error, AssertionError) and not _is_ours(error):
+        from segscope.testing.counted import counted_last
+
+        counted = counted_last(used.counted, used.captures)
     if counted:
         report.sections.append(("segscope: groups", counted))
-    if call.excinfo is not None:
-        report.sections += _printed(call.excinfo.value)
-    if (used := item.stash.get(_USED, None)) is not None and used.captures:
+    if error is not None:
+        report.sections += _printed(error)
+    if used is not None and used.captures:
         report.sections.append(("segscope: captures", "\n".join(_kept(item, used))))
+
+
+def _cut_traceback(error: BaseException) -> None:
+    """End the traceback of an error that segscope tells the user of at the line that called segscope."""
+    errors = sys.modules.get("segscope.errors")
+    if errors is None or not isinstance(error, errors.SegscopeError):
+        return
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        if _is_inside(frame.tb_next):
+            frame.tb_next = None
+        frame = frame.tb_next
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Say whether segscope raised the error, whose message then shows the groups."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return frame is not None and _is_inside(frame)
+
+
+def _is_inside(frame: TracebackType) -> bool:
+    name: str = frame.tb_frame.f_globals.get("__name__", "")
+    return name.partition(".")[0] == "segscope"
 
 
 def _printed(error: BaseException) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,8 @@ pytest_plugins = ["pytester"]
 
 JULY = FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"
 TODAY = FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_forward.txt"
+PHI = FIXTURES / "h200_0.2.36_phi-2_bookend0_forward+backward.txt"
+GPT = FIXTURES / "h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward.txt"
 CHILD = "segscope: rope in nvfuser-0.2.36 on the null device"
 HOME = str(home())
 RULE = re.compile(r"^[-=_]+ .* [-=_]+$")
@@ -158,6 +160,100 @@ def test_a_count_of_zero_says_who_took_the_place(run: Run) -> None:
     assert "E         no pointwise group here; the kernel groups are 2 resize" in section(result, " test_it ")
 
 
+PLAIN = {
+    'assert not july.count("pointwise")': ["11 groups"],
+    'assert today.fusion.count("pointwise")': ["6 groups"],
+    "assert july.count() + today.count() == 3": ["11 groups", "6 groups"],
+    "counts = july.count(), today.count(), july.fusion.count()\n    assert sum(counts) == 3": ["6 groups", "11 groups"],
+}
+
+
+def test_a_plain_assert_on_what_is_made_of_counts_shows_what_was_counted_last(run: Run) -> None:
+    tests = [f"def test_{number}(july, today):\n    {text}\n" for number, text in enumerate(PLAIN)]
+    result = run("\n".join(tests))
+    result.assert_outcomes(failed=len(PLAIN))
+    starts = [number for number, line in enumerate(result.outlines) if RULE.match(line) and "segscope: groups" in line]
+    for start, groups in zip(starts, PLAIN.values(), strict=True):
+        lines = result.outlines[start + 1 :]
+        end = next(number for number, line in enumerate(lines) if RULE.match(line))
+        told = [re.fullmatch(r"fusion 0: (\d+ groups) .*", line) for line in lines[:end]]
+        assert [found[1] for found in told if found] == groups
+
+
+def test_of_several_fusions_that_were_counted_the_capture_is_shown(run: Run) -> None:
+    result = run(
+        f"""
+        def test_it(segscope):
+            gpt = segscope.read({str(GPT)!r})
+            assert sum(fusion.count("pointwise") for fusion in gpt.fusions) == 2
+
+        def test_one(segscope):
+            gpt = segscope.read({str(GPT)!r})
+            assert not gpt.fusions[3].count("pointwise")
+        """
+    )
+    lines = section(result, "segscope: groups")
+    assert lines[0] == str(GPT)
+    assert lines[1].startswith("fusion 0: ")
+    assert [line for line in lines if line.startswith("fusion 17: ")]
+    assert "fusion 3: 1 group (1 pointwise), 1 kernel group" in result.outlines[result.outlines.index(lines[-1]) :]
+
+
+def test_an_assertion_that_shows_the_groups_itself_gets_no_section(run: Run) -> None:
+    result = run(
+        """
+        def test_it(segscope, july):
+            assert july.count() == 6
+            segscope.assert_kernel_groups(july, 2)
+        """
+    )
+    result.assert_outcomes(failed=1)
+    assert "segscope: groups" not in result.stdout.str()
+
+
+def test_half_a_dump_is_told_where_a_count_fails(run: Run, tmp_path: Path) -> None:
+    lines = JULY.read_text().splitlines(keepends=True)
+    start = max(number for number, line in enumerate(lines) if "fusion segments" in line)
+    half = tmp_path / "half.txt"
+    half.write_text("".join(lines[: start + 40]))
+    result = run(
+        f"""
+        def test_it(segscope):
+            assert segscope.read({str(half)!r}).count() == 6
+
+        def test_again(segscope):
+            assert segscope.read({str(half)!r}).count()
+        """
+    )
+    result.assert_outcomes(failed=2)
+    assert "E         the dump is incomplete: what is missing is not counted" in section(result, " test_it ")
+    assert sum(line.startswith("fusion 0: ") and line.endswith(", dump incomplete") for line in result.outlines) == 2
+
+
+MISUSE = {
+    "segscope.assert_groups(july, pointwize=0)": "unknown scheduler 'pointwize'; valid: ",
+    'segscope.assert_crossing_dtypes(july, "bf16")': "unknown dtype 'bf16'; valid: ",
+    'segscope.assert_group(july, "neg", operations={"ct": 0})': "unknown operation 'ct'; operations here: ",
+    'july.count("pointwize")': "unknown scheduler 'pointwize'; valid: ",
+    'segscope.read("nowhere.txt")': "nowhere.txt: No such file or directory",
+    'read("nowhere.txt")': "nowhere.txt: No such file or directory",
+    f"segscope.assert_same_group(segscope.read({str(PHI)!r}), 'neg', 'cat')": f"{PHI}: 2 fusions, and this is about ",
+}
+
+
+@pytest.mark.parametrize("option", ["", "--full-trace"])
+def test_misuse_shows_the_line_that_misuses(option: str, run: Run) -> None:
+    tests = [f"def test_{number}(segscope, july):\n    {call}\n" for number, call in enumerate(MISUSE)]
+    result = run("from segscope import read\n" + "\n".join(tests), *filter(None, [option]))
+    result.assert_outcomes(failed=len(MISUSE))
+    for number, (call, says) in enumerate(MISUSE.items()):
+        lines = section(result, f" test_{number} ")
+        assert f">       {call}" in lines
+        assert any(line.startswith("E ") and f"SegscopeError: {says}" in line for line in lines)
+        inside = [line for line in lines if re.search(r"segscope/\S+\.py:\d+:", line)]
+        assert bool(inside) is bool(option)
+
+
 def test_what_was_counted_before_is_not_shown_later(run: Run) -> None:
     result = run(
         """
@@ -290,7 +386,8 @@ def test_the_same_capture_runs_one_child(processes: str, run: Run, need_toolchai
 
 
 @pytest.mark.toolchain
-def test_a_child_that_crashes(run: Run, need_toolchain: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_child_that_crashes(processes: str, run: Run, need_toolchain: Callable[[str], str]) -> None:
     need_toolchain("nvfuser-0.2.36")
     result = run(
         """
@@ -310,6 +407,8 @@ def test_a_child_that_crashes(run: Run, need_toolchain: Callable[[str], str]) ->
                 segscope.capture(crash, TensorSpec((4, 4)))
         """,
         "-rP",
+        "-n",
+        processes,
     )
     result.assert_outcomes(failed=1, passed=1)
     raised = next(line for line in result.outlines if line.startswith("E "))

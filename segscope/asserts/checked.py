@@ -27,4 +27,7 @@ def fusions_of(checked: Checked) -> tuple[SegmentedFusion, ...]:
 def fusion_of(checked: Checked) -> SegmentedFusion:
     """Return the only fusion. SegscopeError where there are several, AssertionError where its dump is incomplete."""
     fusions = fusions_of(checked)
-    return checked.fusion if isinstance(checked, Capture) else fusions[0]
+    if len(fusions) != 1 and isinstance(checked, Capture):
+        which = f"capture.fusions[n], n from 0 to {len(fusions) - 1}"
+        raise SegscopeError(f"{checked.source}: {len(fusions)} fusions, and this is about one: give {which}")
+    return fusions[0]

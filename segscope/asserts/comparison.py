@@ -18,6 +18,8 @@ def compared(operator: str, left: object, right: object) -> tuple[list[str], str
         return [], ""
     lines = [f"{left!r} {operator} {right!r}", *(_described(count) for count in counts)]
     for count in counts:
+        if not count.counted.complete:
+            lines.append("the dump is incomplete: what is missing is not counted")
         fusions = count.counted.fusions if isinstance(count.counted, Capture) else (count.counted,)
         if count == 0 and count.scheduler and (note := renamed(count.scheduler, fusions)):
             lines.append(note)

@@ -20,7 +20,7 @@ def count_of(term: Term, checked: Checked) -> int:
     """
     fusions = fusions_of(checked)
     counts = {
-        "kernel_groups": sum(fusion.count() for fusion in fusions),
+        "kernel_groups": sum(len(fusion.kernel_groups) for fusion in fusions),
         "groups": sum(len(fusion.groups) for fusion in fusions),
         "cuts": sum(len(fusion.cuts) for fusion in fusions),
         "fusions": len(fusions),

@@ -21,18 +21,25 @@ def assert_cut_between(fusion: Checked, a: str, b: str, *, over: str | Sequence[
     """Assert that a value passes directly between a group with ``a`` and another with ``b``, in either direction.
 
     ``assert_cut_between(fusion, "neg", "pad", over="T15")``: ``over`` names tensors that must all be among what passes.
-    Selectors: ``segscope.asserts.selection.select``.
+    Selectors: ``segscope.asserts.selection.select``. Groups with both do not count: there nothing is cut apart,
+    whatever else passes between them.
 
-    Raises AssertionError where nothing passes, or a selector selects nothing.
+    Raises AssertionError where nothing passes, or a selector selects nothing; SegscopeError where ``over`` is empty.
     """
+    if over is not None and not over:
+        raise SegscopeError("assert_cut_between: over is empty: name a tensor, or leave it out")
     found = fusion_of(fusion)
     one, other = select(found, a), select(found, b)
-    ends = {(source, target) for x in one.groups for y in other.groups for source, target in ((x, y), (y, x))}
+    both = one.groups & other.groups
+    pairs = [(x, y) for x in one.groups - both for y in other.groups - both]
+    ends = {end for x, y in pairs for end in ((x, y), (y, x))}
     cuts = [cut for cut in found.cuts if cut[:2] in ends]
     details = [f"{selection.selector}: {places(found, selection)}" for selection in (one, other)]
     concerned = one.groups | other.groups
     if not cuts:
-        what = "both in one group" if one.groups & other.groups else "nothing that passes directly between their groups"
+        what = "nothing that passes directly between their groups"
+        if not pairs:
+            what = f"both together in {listed([found.groups[index].label for index in sorted(both)])}"
         fail(f"a cut between {a} and {b}", what, found, *details, concerned=concerned)
     passing = {value for cut in cuts for value in cut.values}
     wanted = (over,) if isinstance(over, str) else over or ()

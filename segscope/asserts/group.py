@@ -9,7 +9,8 @@ from segscope.asserts.bounds import HowMany, bound
 from segscope.asserts.checked import Checked, fusion_of
 from segscope.asserts.dtypes import as_printed
 from segscope.asserts.message import fail
-from segscope.asserts.selection import expressions, select
+from segscope.asserts.operations import check_operation, expressions
+from segscope.asserts.selection import select
 from segscope.checks.facts import listed
 from segscope.errors import SegscopeError
 from segscope.model import Expr, Group, SegmentedFusion
@@ -50,13 +51,14 @@ def assert_group(
         input_dtypes: a dtype, or several, one of which each tensor that it reads has; as PyTorch names them
             (``"bfloat16"``) or as nvFuser prints them (``"__bfloat"``).
         output_dtypes: the same of what it writes.
-        operations: how many expressions it has of each operation, and besides those: ``{"cat": 1, "others": 0}``.
+        operations: how many expressions it has of each operation (``segscope.asserts.operations.expressions``), and
+            besides those: ``{"cat": 1, "others": 0}``.
         first: operations that it begins with: it has such expressions, and they read no tensor that it computes.
         not_first: operations that it may have, but that all read a tensor that it computes.
 
     Raises:
         AssertionError: a group is not so, or the selector selects nothing.
-        SegscopeError: a scheduler, dtype or bound that is none; nothing is asked.
+        SegscopeError: a scheduler, operation, dtype or bound that is none; nothing is asked.
     """
     found = fusion_of(fusion)
     aspects: list[tuple[Callable[[SegmentedFusion, Group, Any], Wrong], object]] = [
@@ -73,6 +75,16 @@ def assert_group(
     asking = [(aspect, value) for aspect, value in aspects if value is not None]
     if not asking:
         raise SegscopeError("assert_group: say what the group is like, as in scheduler='resize', inputs=3")
+    named = {
+        "input_dtypes": input_dtypes,
+        "output_dtypes": output_dtypes,
+        "operations": operations,
+        "first": first,
+        "not_first": not_first,
+    }
+    for name, given in named.items():
+        if given is not None and not given:
+            raise SegscopeError(f"assert_group: {name} is empty: name one, or leave it out")
     chosen = [found.groups[index] for index in sorted(select(found, group).groups)]
     wrong = [(g, *answer) for g in chosen for aspect, value in asking for answer in aspect(found, g, value)]
     if wrong:
@@ -130,10 +142,11 @@ def _dtypes(fusion: SegmentedFusion, what: str, values: tuple[str, ...], asked: 
 def _operations(fusion: SegmentedFusion, group: Group, asked: Mapping[str, HowMany]) -> Wrong:
     here = {expr.id: expr for expr in fusion.exprs_of(group) if not expr.is_scalar}
     left = dict(here)
-    for word in asked:
-        exprs = [] if word == _OTHERS else [expr for expr in expressions(fusion, word) if expr.id in here]
+    for word in (word for word in asked if word != _OTHERS):
+        check_operation(fusion, word)
+        exprs = [expr for expr in expressions(fusion, word) if expr.id in here]
         limit = bound(asked[word])
-        if word != _OTHERS and not limit.holds(len(exprs)):
+        if not limit.holds(len(exprs)):
             yield limit.of(word), str(len(exprs))
         for expr in exprs:
             left.pop(expr.id, None)
@@ -159,6 +172,7 @@ def _not_first(fusion: SegmentedFusion, group: Group, asked: Names) -> Wrong:
 
 def _begins_with(fusion: SegmentedFusion, group: Group, word: str) -> tuple[list[Expr], list[Expr]]:
     """Return the group's expressions of an operation: those that read nothing that it computes, and the others."""
+    check_operation(fusion, word)
     exprs = fusion.exprs_of(group)
     made = {name for expr in exprs for name in expr.tensor_outputs}
     here = [expr for expr in expressions(fusion, word) if expr in exprs]

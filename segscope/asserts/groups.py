@@ -66,7 +66,7 @@ def assert_kernel_groups(checked: Checked, how_many: HowMany) -> None:
     Raises AssertionError where it is another number, or where a dump is incomplete.
     """
     limit = bound(how_many)
-    count = sum(fusion.count() for fusion in fusions_of(checked))
+    count = sum(len(fusion.kernel_groups) for fusion in fusions_of(checked))
     if not limit.holds(count):
         fail(limit.of("kernel groups"), str(count), checked)
 

@@ -21,10 +21,13 @@ from segscope.asserts.bounds import COMPARE
 from segscope.errors import SegscopeError
 
 _TOKEN: Final = re.compile(
-    r"(?P<integer>[0-9]{1,18})(?![\w-])|(?P<name>[A-Za-z_][A-Za-z0-9_-]*)|(?P<sign>==|!=|<=|>=|[<>(),])|(?P<bad>\S)"
+    r"(?P<integer>[0-9]+)(?![\w-])|(?P<name>[A-Za-z_][A-Za-z0-9_-]*)|(?P<sign>==|!=|<=|>=|[<>(),])|(?P<bad>\S)"
 )
 _WORDS: Final = ("and", "or", "not")
 _DEEPEST: Final = 100
+_MOST_DIGITS: Final = 18
+_SHOWN: Final = 30
+"""Characters that are shown of what is not expected."""
 
 
 class Term(NamedTuple):
@@ -121,6 +124,8 @@ class _Reader:
     def _number(self) -> Callable[[Values], int]:
         token = self._next
         if token.kind == "integer":
+            if len(token.text) > _MOST_DIGITS:
+                self._fail(f"a number of at most {_MOST_DIGITS} digits")
             number = int(self._advance().text)
             return lambda values: number
         if token.kind != "name" or token.text in _WORDS:
@@ -163,6 +168,7 @@ class _Reader:
 
     def _fail(self, expected: str) -> NoReturn:
         token = self._next
-        there = repr(token.text) if token.text else "the end"
+        shown = token.text if len(token.text) <= _SHOWN else f"{token.text[:_SHOWN]}..."
+        there = repr(shown) if token.text else "the end"
         hint = "; equal is written ==" if token.text == "=" else ""
         raise SegscopeError(f"{self.text!r}, column {token.column}: expected {expected}, found {there}{hint}")

@@ -32,9 +32,11 @@ def assert_refused(
 
     Raises:
         AssertionError: nobody refused so; the reasons that are there are listed.
-        SegscopeError: there is no log, or no such scheduler.
+        SegscopeError: there is no log, no such scheduler, or the reason is empty.
     """
     found = fusion_of(fusion)
+    if not reason.strip():
+        raise SegscopeError("assert_refused: name a part of the reason, as in 'must be fusion input', or its category")
     if found.log is None:
         raise SegscopeError(
             "assert_refused: there is no log of the segmenter; dump it: NVFUSER_DUMP=segmented_fusion,segmenter_logging"

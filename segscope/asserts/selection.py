@@ -6,17 +6,17 @@ import re
 from typing import Final, NamedTuple, NoReturn
 
 from segscope.asserts.message import fail
+from segscope.asserts.operations import OPERATION, expressions, operations_here
 from segscope.dump.operators import NAMED
 from segscope.errors import SegscopeError
 from segscope.model import Expr, Group, SegmentedFusion
-from segscope.render.words import SEPARATOR, operation_detail, operations
+from segscope.render.selection import NothingSelected, group_index
 from segscope.vocabulary import SCHEDULERS, check_scheduler
 
 __tracebackhide__ = True
 
 _AMBIGUOUS: Final = frozenset(SCHEDULERS) & {*NAMED, *NAMED.values()}
 _SCHEDULER: Final = "scheduler:"
-_OPERATION: Final = "op:"
 
 
 class Item(NamedTuple):
@@ -45,7 +45,7 @@ class Selection(NamedTuple):
 def select(fusion: SegmentedFusion, selector: str) -> Selection:
     """Return what a selector stands for, by its form.
 
-    * ``g3`` or ``#3``: the group of that label;
+    * ``g3``: the group with that id; ``#3``: the group at that position;
     * ``T12``: what makes the tensor; for an input of the fusion, what reads it;
     * ``pointwise``: the groups of that scheduler;
     * any other word: the expressions of that operation, by what tables call it (``cat``, ``neg``, ``cast``, ``cast to
@@ -59,7 +59,7 @@ def select(fusion: SegmentedFusion, selector: str) -> Selection:
         raise SegscopeError(f"a selector is a text such as 'cat', 'pointwise', 'T12' or 'g3', not {selector!r}")
     if selector in _AMBIGUOUS:
         raise SegscopeError(
-            f"{selector!r} is an operation and a scheduler: say {_OPERATION + selector!r} or {_SCHEDULER + selector!r}"
+            f"{selector!r} is an operation and a scheduler: say {OPERATION + selector!r} or {_SCHEDULER + selector!r}"
         )
     items = tuple(_items(fusion, selector))
     if not items:
@@ -67,19 +67,13 @@ def select(fusion: SegmentedFusion, selector: str) -> Selection:
     return Selection(selector, items)
 
 
-def expressions(fusion: SegmentedFusion, word: str) -> list[Expr]:
-    """Return the expressions on tensors of that operation, in the order of the fusion."""
-    return [
-        expr
-        for expr in fusion.exprs
-        if not expr.is_scalar and word in (expr.kind, expr.op, expr.operation, operation_detail(expr))
-    ]
-
-
 def _items(fusion: SegmentedFusion, selector: str) -> list[Item]:
-    if re.fullmatch(r"(g|#)\d+", selector):
-        return [_item(group) for group in fusion.groups if group.label == selector]
-    if re.fullmatch(r"T\d+", selector):
+    if re.fullmatch(r"[g#][0-9]{1,9}", selector):
+        try:
+            return [_item(fusion.groups[group_index(fusion, selector)])]
+        except NothingSelected:
+            return []
+    if re.fullmatch(r"T[0-9]+", selector):
         makers = [expr for expr in fusion.exprs if selector in expr.outputs]
         given = selector in fusion.inputs
         return _placed(fusion, makers or [expr for expr in fusion.exprs if given and selector in expr.inputs])
@@ -88,7 +82,7 @@ def _items(fusion: SegmentedFusion, selector: str) -> list[Item]:
         check_scheduler(name, fusion.schedulers)
     if name != selector or name in SCHEDULERS or name in fusion.schedulers:
         return [_item(group) for group in fusion.groups if group.scheduler == name]
-    return _placed(fusion, expressions(fusion, selector.removeprefix(_OPERATION)))
+    return _placed(fusion, expressions(fusion, selector))
 
 
 def _item(group: Group) -> Item:
@@ -108,5 +102,7 @@ def _placed(fusion: SegmentedFusion, exprs: list[Expr]) -> list[Item]:
 
 
 def _nothing(fusion: SegmentedFusion, selector: str) -> NoReturn:
-    there = SEPARATOR.join(operations(fusion, *fusion.groups))
-    fail(f"something that is {selector!r}", "nothing", fusion, f"operations here: {there}")
+    there = operations_here(fusion)
+    if re.fullmatch(r"[g#][0-9]+", selector):
+        there = f"groups here: {' '.join(group.label for group in fusion.groups)}"
+    fail(f"something that is {selector!r}", "nothing", fusion, there)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from segscope.capture.arguments import as_json, specified
+from segscope.capture.arguments import TensorSpec, as_json, specified
 from segscope.capture.run import Request, run
 from segscope.capture.source import comes_along, digest, is_installed, source_of
 from segscope.capture.toolchain import CURRENT, default_name
@@ -64,8 +64,9 @@ def capture_function(
         timeout: seconds after which the child process is ended.
 
     Raises:
-        SegscopeError: ``fn`` or an argument cannot travel, the toolchain or device cannot be had, or the child gave no
-            dump. A child that ends badly after its dump still gives a capture.
+        SegscopeError: ``fn`` or an argument cannot travel, a shape is given where no argument is a tensor, the
+            toolchain or device cannot be had, or the child gave no dump. A child that ends badly after its dump still
+            gives a capture.
     """
     return run(
         request(
@@ -108,6 +109,8 @@ def request(
     """Return what `capture_function` runs; it is not run."""
     name, fact, target = _target(fn, toolchain or default_name())
     given = [specified(value, f"argument {number} of {name}") for number, value in enumerate(args, 1)]
+    if jit is not None:
+        _refuse_shapes(given, name)
     made = None if init is None else specified(dict(init) if isinstance(init, Mapping) else list(init), "init")
     options = None if jit is None else specified(dict(jit), "jit")
     return Request(
@@ -132,6 +135,23 @@ def request(
             "folders": _folders(),
         },
     )
+
+
+def _refuse_shapes(given: Sequence[object], name: str) -> None:
+    """Raise SegscopeError where sizes are given and no tensor: the sizes of one are meant, as a rule."""
+    if any(map(_holds_a_tensor, given)):
+        return
+    for number, value in enumerate(given, 1):
+        if isinstance(value, (list, tuple)) and value and all(type(size) is int for size in value):
+            raise SegscopeError(
+                f"argument {number} of {name}: {value} is no tensor, and no other argument is: for one of that shape, "
+                f"give segscope.TensorSpec({tuple(value)})"
+            )
+
+
+def _holds_a_tensor(value: object) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return isinstance(value, TensorSpec) or any(map(_holds_a_tensor, inner))
 
 
 def _target(fn: object, toolchain: str) -> tuple[str, str, dict[str, str]]:

@@ -43,8 +43,8 @@ def command(ctx: click.Context, file: str, expressions: tuple[str, ...], number:
         there = ", ".join(f"{term} is {values[term]}" for term in expression.terms)
         answer, reason = ("false", f": {there}") if expression in false else ("true ", "")
         click.echo(f"{answer}  {expression.text}{reason}")
-    for term, count in values.items():
-        if count == 0 and term.name in SCHEDULERS and (note := renamed(term.name, capture.fusions)):
+    for term in dict.fromkeys(term for expression in false for term in expression.terms):
+        if values[term] == 0 and term.name in SCHEDULERS and (note := renamed(term.name, capture.fusions)):
             warn(note)
     if false:
         click.echo(f"\n{groups_text(capture)}")

@@ -126,7 +126,7 @@ class Capture(Model):
         Raises SegscopeError for a scheduler that no known nvFuser has.
         """
         if scheduler is None:
-            return Count(sum(fusion.count() for fusion in self.fusions), self, None)
+            return Count(sum(len(fusion.kernel_groups) for fusion in self.fusions), self, None)
         check_scheduler(scheduler, {name for fusion in self.fusions for name in fusion.schedulers})
         return Count(sum(fusion.schedulers.get(scheduler, 0) for fusion in self.fusions), self, scheduler)
 

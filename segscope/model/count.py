@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from segscope.model.capture import Capture
     from segscope.model.fusion import SegmentedFusion
+
+_MOST_NOTED: Final = 64
+_noted: deque[SegmentedFusion | Capture] | None = None
+
+
+@contextmanager
+def noting() -> Iterator[deque[SegmentedFusion | Capture]]:
+    """Note what is counted in the block: the last 64, in order."""
+    global _noted
+    before, _noted = _noted, deque(maxlen=_MOST_NOTED)
+    try:
+        yield _noted
+    finally:
+        _noted = before
 
 
 class Count(int):
@@ -23,6 +40,8 @@ class Count(int):
         made = super().__new__(cls, number)
         made.counted = counted
         made.scheduler = scheduler
+        if _noted is not None:
+            _noted.append(counted)
         return made
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:

@@ -193,7 +193,7 @@ class SegmentedFusion(Model):
 
     def __str__(self) -> str:
         parts = ", ".join(f"{n} {name}" for name, n in self.schedulers.items()) or "none"
-        groups, kernels = _counted(len(self.groups), "group"), _counted(self.count(), "kernel group")
+        groups, kernels = _counted(len(self.groups), "group"), _counted(len(self.kernel_groups), "kernel group")
         text = f"fusion {self.index}: {groups} ({parts}), {kernels}"
         return text if self.complete else f"{text}, dump incomplete"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,27 +20,42 @@ class Captures:
     def get(self, key: str, make: Callable[[], Capture]) -> Capture:
         """Return the capture of that key, made if it is not there; what the same child failed with, it fails with."""
         if key not in self._made:
-            try:
-                self._made[key] = make() if self._shared is None else _shared(self._shared, key, make)
-            except CaptureError as error:
-                self._made[key] = error
+            self._made[key] = _attempt(make) if self._shared is None else _shared(self._shared, key, make)
         found = self._made[key]
         if isinstance(found, CaptureError):
             raise found.with_traceback(None)
         return found
 
 
-def _shared(folder: Path, key: str, make: Callable[[], Capture]) -> Capture:
-    """Return what another process made, or make it while the others that want it wait."""
+def _attempt(make: Callable[[], Capture]) -> Capture | CaptureError:
+    try:
+        return make()
+    except CaptureError as error:
+        return error
+
+
+def _shared(folder: Path, key: str, make: Callable[[], Capture]) -> Capture | CaptureError:
+    """Return what another process made or failed with, or make it while the others that want it wait."""
     from filelock import FileLock
 
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{key}.json"
+    file, failed = folder / f"{key}.json", folder / f"{key}.failed.json"
     with FileLock(folder / f"{key}.lock"):
         if file.exists():
             return Capture.model_validate_json(file.read_text(encoding="utf-8"))
-        made = make()
-        partial = file.with_suffix(".partial")
-        partial.write_text(made.model_dump_json(), encoding="utf-8")
-        partial.replace(file)
+        if failed.exists():
+            told = json.loads(failed.read_text(encoding="utf-8"))
+            return CaptureError(told["message"], output=told["output"], stderr=told["stderr"])
+        made = _attempt(make)
+        if isinstance(made, CaptureError):
+            _write(failed, json.dumps({"message": str(made), "output": made.output, "stderr": made.stderr}))
+        else:
+            _write(file, made.model_dump_json())
     return made
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file in one step."""
+    partial = file.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,8 @@ from segscope import asserts, dump
 from segscope.capture import toolchain
 from segscope.capture.arguments import TensorSpec
 from segscope.capture.device import gpu_present
-from segscope.errors import CaptureError, SegscopeError, ToolchainError
-from segscope.model import Capture
+from segscope.errors import CaptureError, ToolchainError
+from segscope.model import Capture, SegmentedFusion
 from segscope.testing.captures import Captures
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Segscope:
         self._require = require
         self.captures: list[Capture] = []
         """What this test captured or read, in order."""
+        self.counted: Collection[SegmentedFusion | Capture] = ()
+        """What it counted, in order."""
 
     def capture(self, fn: Callable[..., Any] | str, *args: object, **options: Any) -> Capture:
         """Run a function or module through Thunder and nvFuser: ``segscope.capture_function``, with its arguments."""
@@ -116,10 +118,7 @@ class Segscope:
         return given
 
     def _get(self, key: Callable[[], str], make: Callable[[], Capture]) -> Capture:
-        try:
-            return self._seen(self._captures.get(key(), make))
-        except SegscopeError as error:
-            raise error.with_traceback(None) from None
+        return self._seen(self._captures.get(key(), make))
 
     def _seen(self, capture: Capture) -> Capture:
         if capture not in self.captures:

@@ -56,6 +56,9 @@ def test_refusals_that_cannot_be_judged(fixture_capture: Read) -> None:
         assert_refused(fixture_capture(JULY), "boundary")
     with pytest.raises(SegscopeError, match="unknown scheduler 'pointwize'"):
         assert_refused(fixture_capture(LOG), "boundary", scheduler="pointwize")
+    for reason in ("", "  "):
+        with pytest.raises(SegscopeError, match="name a part of the reason"):
+            assert_refused(fixture_capture(LOG), reason)
 
 
 @pytest.mark.parametrize("name", [JULY, TODAY, "h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward"])

@@ -25,6 +25,9 @@ def test_what_holds(fixture_capture: Read) -> None:
     assert_group(july, "neg", first="slice", not_first=["neg", "cast"])
     assert_group(july, "T18", operations={"pad": 4, "unary": 0, "others": "<=7"})
     assert_group(july, "no_op", kernel=False)
+    assert_group(july, "#7", operations={"op:neg": 1, "op:cast": 2, "slice": 1, "others": 0}, first="op:slice")
+    none = ["sinf", "matmul", "reduction", "Set.Permute", "__half2float", "(float)", "cast to half", "/", "div", "cat"]
+    assert_group(july, "#7", operations=dict.fromkeys(none, 0), not_first=none)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +65,18 @@ def test_each_group_that_is_selected_must_be_so(fixture_capture: Read) -> None:
         ({"scheduler": "resise"}, "unknown scheduler 'resise'"),
         ({"input_dtypes": "bf16"}, "unknown dtype 'bf16'"),
         ({"inputs": "T8"}, "'T8' is no number and no bound"),
+        ({"operations": {"ct": 0}}, "unknown operation 'ct'; operations here: reshape · permute · 9 slice · "),
+        ({"operations": {"ct": "<=2"}}, "unknown operation 'ct'"),
+        ({"operations": {"op:ct": 0}}, "unknown operation 'op:ct'"),
+        ({"operations": {"cast to float32": 0}}, "unknown operation 'cast to float32'"),
+        ({"operations": {3: 0}}, "unknown operation 3"),
+        ({"not_first": "pda"}, "unknown operation 'pda'"),
+        ({"first": ["slice", ""]}, "unknown operation ''"),
+        ({"operations": {}}, "operations is empty"),
+        ({"first": []}, "first is empty"),
+        ({"not_first": ""}, "not_first is empty"),
+        ({"input_dtypes": ()}, "input_dtypes is empty"),
+        ({"output_dtypes": []}, "output_dtypes is empty"),
     ],
 )
 def test_what_is_an_error(asked: dict[str, Any], says: str, fixture_capture: Read) -> None:

@@ -15,6 +15,7 @@ from segscope.asserts import (
 )
 from segscope.asserts.selection import select
 from segscope.model import Capture
+from segscope.render.selection import group_index
 from tests.asserts.failing import failing
 from tests.checks.handmade import fusion, tensor
 
@@ -45,15 +46,36 @@ def test_selectors(selector: str, items: list[str], groups: set[int], fixture_ca
 
 
 def test_what_is_selected_by_group_id(fixture_capture: Read) -> None:
-    assert select(fixture_capture(TODAY).fusion, "g5").groups == {0}
+    today = fixture_capture(TODAY).fusion
+    assert [select(today, label).groups for label in ("g5", "#0", "#1")] == [{0}, {0}, {1}]
+    assert select(today, "#1").items[0].name == today.groups[1].label
 
 
-@pytest.mark.parametrize("selector", ["matmull", "T99", "g3", "#11", "resize", "i7"])
-def test_a_selector_of_nothing_fails(selector: str, fixture_capture: Read) -> None:
+def test_what_picture_and_assertion_call_a_group_is_the_same(fixture_capture: Read) -> None:
+    for name in (JULY, TODAY):
+        found = fixture_capture(name).fusion
+        for index, group in enumerate(found.groups):
+            for label in (group.label, f"#{index}"):
+                assert select(found, label).groups == {group_index(found, label)} == {index}
+
+
+@pytest.mark.parametrize(
+    ("selector", "there"),
+    [
+        ("matmull", "operations here: reshape · permute · 9 slice · "),
+        ("T99", "operations here: "),
+        ("resize", "operations here: "),
+        ("i7", "operations here: "),
+        ("g3", "groups here: #0 #1 #2 #3 "),
+        ("#11", "groups here: #0 #1 #2 #3 "),
+        ("#" + "9" * 5000, "groups here: #0 #1 #2 #3 "),
+    ],
+)
+def test_a_selector_of_nothing_fails(selector: str, there: str, fixture_capture: Read) -> None:
     """Of nothing everything is true; a misspelt operation must not pass for one that is apart."""
     lines = failing(assert_different_groups, fixture_capture(JULY), "cat", selector).splitlines()
     assert lines[0] == f"asked for something that is {selector!r}, found nothing"
-    assert lines[1].startswith("operations here: reshape · permute · 9 slice · ")
+    assert lines[1].startswith(there)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +142,28 @@ def test_cut_between(fixture_capture: Read) -> None:
     lines = failing(assert_cut_between, july, "#7", "#8").splitlines()
     assert lines[0] == "asked for a cut between #7 and #8, found nothing that passes directly between their groups"
     lines = failing(assert_cut_between, july, "T14", "T15").splitlines()
-    assert lines[0] == "asked for a cut between T14 and T15, found both in one group"
+    assert lines[0] == "asked for a cut between T14 and T15, found both together in #7"
+
+
+def test_groups_with_both_are_not_cut_apart_whatever_else_passes(fixture_capture: Read) -> None:
+    today = fixture_capture(TODAY)
+    assert {("g4", "g3")} <= {tuple(today.fusion.groups[i].label for i in cut[:2]) for cut in today.fusion.cuts}
+    lines = failing(assert_cut_between, today, "neg", "cat").splitlines()
+    assert lines[0] == "asked for a cut between neg and cat, found both together in g4 and g3"
+    groups = (
+        ("pointwise", "T1 = exp(T0); T2 = rsqrt(T1)"),
+        ("pointwise", "T3 = exp(T2)"),
+        ("resize", "T4 = rsqrt(T3)"),
+    )
+    found = fusion(["T0"], ["T4"], *groups)
+    assert_cut_between(found, "exp", "rsqrt", over="T3")
+    assert failing(assert_cut_between, found, "exp", "rsqrt", over="T2")
+
+
+def test_nothing_over_a_cut_is_an_error(fixture_capture: Read) -> None:
+    for over in ("", []):
+        with pytest.raises(SegscopeError, match="over is empty"):
+            assert_cut_between(fixture_capture(JULY), "neg", "pad", over=over)
 
 
 def test_crossing_dtypes(fixture_capture: Read) -> None:
@@ -147,6 +190,8 @@ def test_what_a_metadata_group_reads_crosses_nothing() -> None:
 
 def test_of_several_fusions_one_must_be_named(fixture_capture: Read) -> None:
     gpt = fixture_capture(GPT)
-    with pytest.raises(SegscopeError, match=r"18 fusions, name one \(0 to 17\)"):
+    with pytest.raises(
+        SegscopeError, match=r"18 fusions, and this is about one: give capture\.fusions\[n\], n from 0 to 17"
+    ):
         assert_same_group(gpt, "mul", "add")
     assert_same_group(gpt.fusions[1], "mul", "add")

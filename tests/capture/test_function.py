@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from segscope import TensorSpec, capture_function
+from segscope.capture.arguments import as_json
 from segscope.capture.function import key, request
 from segscope.errors import CaptureError, SegscopeError
 from tests.capture import programs
@@ -114,6 +115,12 @@ def test_what_fails_over_there_is_one_line(
         ),
         (programs.Block().forward, (), 'a method cannot be captured: give a function, a class, or "file.py:name"'),
         (lambda x: x, (), "a lambda cannot be captured"),
+        (
+            programs.plain,
+            ((4, 8),),
+            r"argument 1 of plain: \(4, 8\) is no tensor, .*give segscope.TensorSpec\(\(4, 8\)\)",
+        ),
+        (programs.plain, (2.0, [64]), r"argument 2 of plain: \[64\] is no tensor, .*TensorSpec\(\(64,\)\)"),
     ],
 )
 def test_what_cannot_travel(fn: Any, args: tuple[object, ...], says: str) -> None:
@@ -178,6 +185,14 @@ def test_the_key_knows_what_a_function_uses(monkeypatch: pytest.MonkeyPatch, tmp
     first = key(f"{file}:f", MATRIX)
     file.write_text("def f(x): return x + 2\n")
     assert key(f"{file}:f", MATRIX) != first
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [((MATRIX, (64, 128)), {}), (((64, 128), {"x": [MATRIX]}), {}), (((64, 128),), {"jit": None}), ((3, ()), {})],
+)
+def test_sizes_are_arguments_beside_a_tensor(args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    assert request(programs.plain, *args, **options).carried["given"] == as_json(list(args))
 
 
 def test_an_installed_function_goes_by_its_name() -> None:

@@ -40,12 +40,17 @@ def test_what_is_false_is_exit_code_1_and_shows_the_groups(cli: Cli) -> None:
     assert any(line.startswith("  warning: fp32-crossing: fusion 0: T22") for line in lines)
 
 
-def test_none_of_a_scheduler_is_told(cli: Cli) -> None:
-    done = cli("assert", TODAY, "pointwise <= 2", "groups == 6")
+def test_none_of_a_scheduler_is_told_of_what_is_false(cli: Cli) -> None:
+    done = cli("assert", TODAY, "pointwise == 2", "transpose == 0 and matmul <= 3", "pointwise > 0", "groups == 6")
     assert (done.code, done.err) == (
-        0,
+        1,
         "segscope: warning: no pointwise group here; the kernel groups are 2 resize\n",
     )
+
+
+def test_none_of_a_scheduler_where_none_is_asked_for_is_no_news(cli: Cli) -> None:
+    done = cli("assert", TODAY, "transpose == 0", "pointwise <= 2")
+    assert (done.code, done.err) == (0, "")
 
 
 def test_fusions_are_counted_together_or_one_by_number(cli: Cli) -> None:

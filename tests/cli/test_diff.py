@@ -51,6 +51,26 @@ def test_one_fusion_of_each(cli: Cli) -> None:
     assert done.err == f"segscope: error: {TODAY}: no fusion 1; the only fusion is 0\n"
 
 
+def test_half_a_dump_is_no_answer(cli: Cli, tmp_path: Path) -> None:
+    lines = JULY.read_text().splitlines(keepends=True)
+    half = tmp_path / "half.txt"
+    half.write_text("".join(lines[: [n for n, line in enumerate(lines) if "fusion segments" in line][-1] + 40]))
+    for pair in ((half, half), (half, JULY), (JULY, half)):
+        done = cli("diff", *pair)
+        assert (done.code, done.out) == (2, "")
+        (line,) = done.err.splitlines()
+        assert line.startswith(f"segscope: error: {half}: the dump of fusion 0 is incomplete (line ")
+        assert line.endswith("; a diff needs all of it")
+
+
+def test_a_whole_fusion_beside_half_of_one_is_compared(cli: Cli, tmp_path: Path) -> None:
+    cut_off = tmp_path / "cut_off.txt"
+    cut_off.write_text(GPT.read_text()[:-2000])
+    assert cli("diff", GPT, cut_off).code == 2
+    done = cli("diff", GPT, cut_off, "--fusion", "1")
+    assert (done.code, done.out) == (0, "3 kernel groups -> 3; the same\n")
+
+
 def test_markdown(cli: Cli) -> None:
     lines = cli("diff", JULY, TODAY, "--format", "markdown").out.splitlines()
     assert lines[:5] == [f"## {SUMMARY}", "", "| groups | before | after |", "|---|---|---|", "| pointwise | 6 | 0 |"]
@@ -61,7 +81,7 @@ def test_markdown(cli: Cli) -> None:
 def test_json(cli: Cli) -> None:
     done = cli("diff", JULY, TODAY, "--format", "json")
     whole = json.loads(done.out)
-    assert (done.code, whole["summary"], whole["is_same"]) == (1, SUMMARY, False)
+    assert (done.code, whole["summary"], whole["is_same"], whole["complete"]) == (1, SUMMARY, False, True)
     assert (whole["before"]["kernel_groups"], whole["after"]["kernel_groups"]) == (6, 2)
     (fusion,) = whole["fusions"]
     assert (fusion["before"], fusion["after"]) == (0, 0)

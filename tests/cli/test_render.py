@@ -168,6 +168,17 @@ def test_fusions_without_what_is_asked_for_are_left_out(tmp_path: Path) -> None:
     assert done.stderr == b"segscope: error: query 'no such thing' is found nowhere in fusion 0\n"
 
 
+def test_many_fusions_that_are_left_out_are_one_line(tmp_path: Path) -> None:
+    gpt = FIXTURES / "h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward.txt"
+    done = segscope("render", gpt, "--focus", "g4", "-o", "a.dot", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.decode().splitlines()
+    left_out = 18 - len(list(tmp_path.iterdir()))
+    assert line == (
+        f"segscope: warning: {left_out} of 18 fusions have nothing that --focus or --query names: not drawn"
+    )
+
+
 def test_a_proof_is_drawn_with_the_same_options(tmp_path: Path) -> None:
     text, _ = drawn(tmp_path, JULY_2024, "--grouping", "proof", "--rules", "boundary", "--level", "expressions")
     assert "subgraph cluster_g" in text
