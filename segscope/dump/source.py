@@ -156,6 +156,11 @@ def _blocks(content: Iterable[bytes], report: SourceReport, limit: int) -> Itera
         if b"\0" in chunk:
             report.nulls += chunk.count(b"\0")
             chunk = chunk.replace(b"\0", b"")
+        if not skipping and len(data) + len(chunk) <= limit and (end := chunk.rfind(b"\n") + 1):
+            inside = False
+            yield b"".join((data, memoryview(chunk)[:end]))
+            data = chunk[end:]
+            continue
         data += chunk
         while data:
             if skipping:
