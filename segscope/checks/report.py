@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -73,10 +73,7 @@ def as_json(report: Report) -> str:
 
 
 def as_github(report: Report) -> str:
-    """One workflow command a finding, which GitHub shows beside the file; it stands at the fusion's first line.
-
-    Source: "Workflow commands for GitHub Actions", and ``@actions/core`` for what must be escaped.
-    """
+    """One workflow command a finding, which GitHub shows beside the file; it stands at the fusion's first line."""
     commands = {"error": "error", "warning": "warning", "note": "notice"}
     first_lines = {
         (capture.source, fusion.index): fusion.first_line for capture in report.captures for fusion in capture.fusions
@@ -88,10 +85,19 @@ def as_github(report: Report) -> str:
             "line": str(1 if finding.fusion is None else first_lines.get((finding.source, finding.fusion), 1)),
             "title": f"segscope {finding.rule}",
         }
-        listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
         place = "" if finding.fusion is None else f"fusion {finding.fusion}: "
-        lines.append(f"::{commands[finding.severity]} {listed}::{_data(f'{place}{finding.message}; {finding.advice}')}")
+        text = f"{place}{finding.message}; {finding.advice}"
+        lines.append(github_command(commands[finding.severity], properties, text))
     return "\n".join(lines)
+
+
+def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
+    """Return a workflow command: ``::warning file=a.txt,line=1::text``, with what must be escaped escaped.
+
+    Source: "Workflow commands for GitHub Actions", and ``@actions/core`` for what must be escaped.
+    """
+    listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{level} {listed}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option
+from segscope.cli.reading import choose_fusions, strict_option, warn_about
+from segscope.errors import SegscopeError
+
+if TYPE_CHECKING:
+    from segscope.model import Capture
 
 
 @click.command(name="diff", short_help="Say which groups merged, split or moved; exit code 1 where any did.")
@@ -34,7 +40,7 @@ def command(
 
     A and B are dumps or files capture.json; one may be -, standard input. Groups are matched by what they compute, not
     by names, numbers or order. Exit codes: 0 where both compute the same and are cut the same way, 1 where not, 2 where
-    they could not be compared.
+    they could not be compared, as where a dump is incomplete.
     """
     from segscope.compare import diff
     from segscope.compare.report import FORMATS
@@ -44,13 +50,24 @@ def command(
         raise click.UsageError("A and B are both standard input; name a file for one", ctx)
     if output:
         format_of(output)
-    captures = []
-    for file in (a, b):
-        capture = read_capture(file, strict)
-        captures.append(capture.model_copy(update={"source": file, "fusions": choose_fusions(capture, number)}))
-    found = diff(*captures)
+    found = diff(*(_whole(file, number, strict) for file in (a, b)))
     click.echo(FORMATS[form](found))
     if output:
         drawn_by = draw(found, output)
         click.echo(f"wrote {output} (drawn by {drawn_by})", err=True)
     ctx.exit(0 if found.is_same else 1)
+
+
+def _whole(file: str, number: int | None, strict: bool) -> Capture:
+    """Read a capture with the fusions that are to be compared. SegscopeError where the dump of one is incomplete."""
+    from segscope.dump import read
+
+    capture = read(file, strict=strict)
+    capture = capture.model_copy(update={"source": file, "fusions": choose_fusions(capture, number)})
+    for fusion in capture.fusions:
+        if not fusion.complete:
+            damage = next((d for d in capture.report.damage if d.line >= fusion.first_line), None)
+            why = f" (line {damage.line}: {damage.reason})" if damage else ""
+            raise SegscopeError(f"{file}: the dump of fusion {fusion.index} is incomplete{why}; a diff needs all of it")
+    warn_about(capture)
+    return capture

@@ -153,8 +153,10 @@ def _views(
         found.append((fusion, view))
     if not found:
         raise left_out[0]
-    for reason in left_out:
-        warn(f"{reason}: not drawn")
+    if len(left_out) == 1:
+        warn(f"{left_out[0]}: not drawn")
+    elif left_out:
+        warn(f"{len(left_out)} of {len(fusions)} fusions have nothing that --focus or --query names: not drawn")
     return found
 
 

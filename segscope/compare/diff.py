@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import chain, product
 from typing import NamedTuple
 
 from segscope.checks import Structure, structure
 from segscope.compare.changes import KINDS, Appeared, Change, Moved, Vanished, places
 from segscope.compare.find import find
+from segscope.compare.match import match, shared
 from segscope.model import Capture, SegmentedFusion
 from segscope.model.base import Model
 from segscope.render.words import capture_name, count
@@ -40,9 +43,17 @@ class FusionDiff(Model):
     """In the order of ``KINDS``, then of the groups."""
 
     @property
+    def complete(self) -> bool:
+        """Whether the dumps of both are whole; of half a dump, what is missing counts as not there."""
+        return all(fusion.complete for fusion in (self.before, self.after) if fusion)
+
+    @property
     def is_same(self) -> bool:
-        """Whether both compute the same, and are cut in the same way, but for numbers and order."""
-        return self.same_computation and not self.changes
+        """Whether both compute the same, and are cut in the same way, but for numbers and order.
+
+        Never for half a dump.
+        """
+        return self.complete and self.same_computation and not self.changes
 
 
 class Diff(Model):
@@ -59,8 +70,16 @@ class Diff(Model):
         return tuple(change for fusion in self.fusions for change in fusion.changes)
 
     @property
+    def complete(self) -> bool:
+        """Whether the dumps of all fusions are whole; of half a dump, what is missing counts as not there."""
+        return all(fusion.complete for fusion in self.fusions)
+
+    @property
     def is_same(self) -> bool:
-        """Whether all fusions compute the same, and are cut in the same way, but for numbers and order."""
+        """Whether all fusions compute the same, and are cut in the same way, but for numbers and order.
+
+        Never for half a dump.
+        """
         return all(fusion.is_same for fusion in self.fusions)
 
     @property
@@ -77,15 +96,17 @@ class Diff(Model):
             parts.append(", ".join(f"{number} {kind}" for kind, number in self.counts.items()))
         if any(each.before and each.after and not each.same_computation for each in self.fusions):
             parts.append("what they compute differs in detail")
+        if not self.complete:
+            parts.append("a dump is incomplete, and this is of what is there")
         return "; ".join(parts if len(parts) > 1 else [*parts, "the same"])
 
     def __repr__(self) -> str:
         return f"<Diff {self}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from segscope.render.diff_dot import mimebundle
+        from segscope.render.notebook import diff_mimebundle
 
-        return mimebundle(self)
+        return diff_mimebundle(self)
 
 
 def diff(before: Capture | SegmentedFusion, after: Capture | SegmentedFusion) -> Diff:
@@ -93,7 +114,8 @@ def diff(before: Capture | SegmentedFusion, after: Capture | SegmentedFusion) ->
 
     Groups are compared by what they compute: names, ids and order are not looked at, nor are scalars and edges, which
     follow from what groups hold. Of captures, the fusions that compute the same are compared with each other, in their
-    order, and then those that are left, in theirs.
+    order, and then, of those that are left, the most alike: those that have at least half of their expressions in
+    common. The rest appeared or vanished. Where each side has one fusion, these two are compared.
     """
     sides = [[side] if isinstance(side, SegmentedFusion) else side.fusions for side in (before, after)]
     known = [[_Known(fusion, structure(fusion)) for fusion in fusions] for fusions in sides]
@@ -114,12 +136,36 @@ def _pairs(before: Sequence[_Known], after: Sequence[_Known]) -> list[tuple[_Kno
     waiting: dict[str, list[int]] = defaultdict(list)
     for place, known in enumerate(after):
         waiting[known.structure.computation].append(place)
-    found = [
-        waiting[one.structure.computation].pop(0) if waiting.get(one.structure.computation) else None for one in before
-    ]
-    left = iter([other for place, other in enumerate(after) if place not in found])
-    pairs = [(one, next(left, None) if at is None else after[at]) for one, at in zip(before, found, strict=True)]
-    return [*pairs, *((None, other) for other in left)]
+    found = {
+        place: waiting[one.structure.computation].pop(0)
+        for place, one in enumerate(before)
+        if waiting.get(one.structure.computation)
+    }
+    left = [place for place in range(len(before)) if place not in found]
+    others = sorted(chain.from_iterable(waiting.values()))
+    found |= {0: 0} if len(before) == len(after) == 1 else _most_alike(before, left, after, others)
+    pairs = [(one, after[found[place]] if place in found else None) for place, one in enumerate(before)]
+    return [*pairs, *((None, after[other]) for other in others if other not in found.values())]
+
+
+def _most_alike(
+    before: Sequence[_Known], left: Sequence[int], after: Sequence[_Known], others: Sequence[int]
+) -> dict[int, int]:
+    """Pair those that are left by what they have in common: most expressions, and at least half of those of both."""
+    known: dict[tuple[str, str], Fraction] = {}
+    alike: dict[tuple[int, int], Fraction] = {}
+    for place, other in product(left, others):
+        one, another = before[place], after[other]
+        computations = (one.structure.computation, another.structure.computation)
+        if computations not in known:
+            known[computations] = shared(match(one.fusion, another.fusion))
+        if 2 * known[computations] >= 1:
+            alike[place, other] = known[computations]
+    found: dict[int, int] = {}
+    for place, other in sorted(alike, key=lambda pair: (-alike[pair], pair)):
+        if place not in found and other not in found.values():
+            found[place] = other
+    return found
 
 
 def _compared(before: _Known | None, after: _Known | None) -> FusionDiff:

@@ -20,7 +20,7 @@ from segscope.compare.changes import (
     Vanished,
     places,
 )
-from segscope.compare.groups import Links, groups_of, link
+from segscope.compare.groups import Links, groups_of, holding, link
 from segscope.compare.match import Unit, match
 from segscope.model import Expr, SegmentedFusion
 
@@ -71,7 +71,7 @@ def _expressions(before: SegmentedFusion, after: SegmentedFusion, links: Links, 
     vanished: dict[int, list[Operation]] = {index: [] for index in lost}
     appeared: dict[int, list[Operation]] = {index: [] for index in new}
     for unit in units:
-        sources, targets = (_places(exprs, holder) for exprs, holder in zip(unit, holders, strict=True))
+        sources, targets = (tuple(sorted(holding(exprs, h))) for exprs, h in zip(unit, holders, strict=True))
         left = tuple(source for source in sources if not any((source, target) in linked for target in targets))
         reached = tuple(target for target in targets if not any((source, target) in linked for source in sources))
         if left and reached:
@@ -89,10 +89,6 @@ def _expressions(before: SegmentedFusion, after: SegmentedFusion, links: Links, 
     for index, found in sorted(vanished.items()):
         what = {"scope": "group" if index in lost else "expressions", "operations": tuple(found)}
         yield Vanished(before=places(before, [index]), after=(), **what)
-
-
-def _places(exprs: Iterable[Expr], holder: dict[int, set[int]]) -> tuple[int, ...]:
-    return tuple(sorted({index for expr in exprs for index in holder[expr.id]}))
 
 
 def _operation(

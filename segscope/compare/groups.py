@@ -35,8 +35,9 @@ def link(
     """Link the groups of two fusions.
 
     Groups that are the same in every detail go on as each other. Of the others, a group goes on as the one that has
-    most of its expressions; where two want the same one, that with more of them in it has it. A group that is left went
-    into another, or came from another, if at least half of its expressions did.
+    most of its expressions, if these are at least half of those of one of the two; where two want the same one, that
+    with more of them in it has it. A group that is left went into another, or came from another, if at least half of
+    its expressions did.
     """
     pairs = _same(*structures)
     taken = (set(pairs), set(pairs.values()))
@@ -45,7 +46,7 @@ def link(
     numbers: dict[tuple[int, int], int] = defaultdict(int)
     sizes: tuple[dict[int, int], dict[int, int]] = (defaultdict(int), defaultdict(int))
     for unit in units:
-        places = [_places(exprs, holder) for exprs, holder in zip(unit, holders, strict=True)]
+        places = [holding(exprs, holder) for exprs, holder in zip(unit, holders, strict=True)]
         for found, size in zip(places, sizes, strict=True):
             for index in found:
                 size[index] += 1
@@ -62,7 +63,8 @@ def link(
 
     ranked = sorted(weights, key=rank)
     for source, target in ranked:
-        if source not in taken[0] and target not in taken[1]:
+        enough = 2 * numbers[source, target] >= min(sizes[0][source], sizes[1][target])
+        if enough and source not in taken[0] and target not in taken[1]:
             pairs[source] = target
             taken[0].add(source)
             taken[1].add(target)
@@ -97,7 +99,8 @@ def groups_of(fusion: SegmentedFusion) -> dict[int, set[int]]:
     return found
 
 
-def _places(exprs: Sequence[Expr], holder: dict[int, set[int]]) -> set[int]:
+def holding(exprs: Sequence[Expr], holder: dict[int, set[int]]) -> set[int]:
+    """Return the indices of the groups that have any of the expressions; ``holder`` is from ``groups_of``."""
     return {index for expr in exprs for index in holder[expr.id]}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 from segscope.checks.structure import colours_of as exact_colours
@@ -66,6 +67,12 @@ def match(before: SegmentedFusion, after: SegmentedFusion) -> list[Unit]:
     pairs += [([node], []) for node in one.left()] + [([], [node]) for node in other.left()]
     units = [Unit(one.exprs(nodes), other.exprs(others)) for nodes, others in pairs]
     return sorted(units, key=lambda unit: (not unit.before, [e.id for e in unit.before], [e.id for e in unit.after]))
+
+
+def shared(units: Sequence[Unit]) -> Fraction:
+    """Return the share of the expressions of both fusions that the other one has too, from 0 to 1."""
+    sizes = [(len(unit.before) + len(unit.after), bool(unit.before and unit.after)) for unit in units]
+    return Fraction(sum(size for size, both in sizes if both), sum(size for size, _ in sizes) or 1)
 
 
 class _Side:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from segscope.checks.report import github_command
 from segscope.compare.diff import Diff, FusionDiff
 from segscope.render.labels import printable
 
@@ -30,7 +31,7 @@ def as_markdown(diff: Diff) -> str:
 
 
 def as_json(diff: Diff) -> str:
-    """An object: the summary, whether it is the same, both sides, and for each pair of fusions its changes.
+    """An object: the summary, whether it is the same and the dumps whole, both sides, and for each pair its changes.
 
     ``before`` and ``after`` of a pair are the fusions' positions, null where there is none.
     """
@@ -38,14 +39,13 @@ def as_json(diff: Diff) -> str:
     for record, fusion in zip(whole["fusions"], diff.fusions, strict=True):
         record["before"] = None if fusion.before is None else fusion.before.index
         record["after"] = None if fusion.after is None else fusion.after.index
-    return json.dumps({"summary": str(diff), "is_same": diff.is_same, **whole}, indent=1)
+    return json.dumps({"summary": str(diff), "is_same": diff.is_same, "complete": diff.complete, **whole}, indent=1)
 
 
 def as_github(diff: Diff) -> str:
     """One workflow command for the summary, a warning where there are more kernel groups, and one a change.
 
-    GitHub shows them beside the second file, at the fusion's first line. Source: "Workflow commands for GitHub
-    Actions", and ``@actions/core`` for what must be escaped.
+    GitHub shows them beside the second file, at the fusion's first line.
     """
     more = diff.after.kernel_groups > diff.before.kernel_groups
     lines = [_command("warning" if more else "notice", diff.after.source, 1, "", str(diff))]
@@ -58,14 +58,7 @@ def as_github(diff: Diff) -> str:
 def _command(level: str, file: str, line: int, kind: str, text: str) -> str:
     title = f"segscope diff {kind}".rstrip()
     properties = {"file": file, "line": str(line), "title": title} if file else {"title": title}
-    listed = ",".join(f"{key}={_escape(value, ':,')}" for key, value in properties.items())
-    return f"::{level} {listed}::{_escape(text)}"
-
-
-def _escape(text: str, also: str = "") -> str:
-    for character in f"%\r\n{also}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
+    return github_command(level, properties, text)
 
 
 def _counts(diff: Diff) -> Iterator[tuple[str, int, int]]:
@@ -88,7 +81,12 @@ def _changes(diff: Diff) -> Iterator[str]:
 
 def _heading(fusion: FusionDiff) -> str:
     before, after = ("nothing" if f is None else f"fusion {f.index}" for f in (fusion.before, fusion.after))
-    detail = "" if fusion.changes else ": cut in the same way, but it computes something else in detail"
+    if not fusion.complete:
+        detail = ": a dump is incomplete"
+    elif fusion.changes:
+        detail = ""
+    else:
+        detail = ": cut in the same way, but it computes something else in detail"
     return f"{before} -> {after}{detail}"
 
 

@@ -49,6 +49,8 @@ class Explanation(Model):
 
     fusion: int
     """Index of the fusion."""
+    labels: tuple[str, ...]
+    """Labels of its groups, by index."""
     reasons: tuple[Reason, ...]
     """One for each cut, in the order of the cuts."""
     history: History | None
@@ -78,6 +80,7 @@ def explain(fusion: SegmentedFusion) -> Explanation:
     search = _Search(fusion)
     return Explanation(
         fusion=fusion.index,
+        labels=tuple(group.label for group in fusion.groups),
         reasons=tuple(map(search.reason, fusion.cuts)),
         history=grown,
         blocked=blocked(fusion, grown) if grown else (),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from segscope.model import SegmentedFusion
+from segscope.model import Cut, SegmentedFusion
 from segscope.render import palette, words
 from segscope.render.beside import side_cuts
-from segscope.render.labels import label, tooltip
+from segscope.render.labels import LINE_LIMIT, label, printable, tooltip
+from segscope.render.labels import cut as shorten
 from segscope.render.marks import Marks, names
+from segscope.render.parts import DrawnCuts, Parts
 from segscope.render.selection import Box, Selection
 from segscope.render.sheet import LARGE, node_of, weight, width
 
@@ -38,19 +41,33 @@ _LABEL: Final = {
 Crossing = dict[tuple[Box, Box], dict[str, list["Finding"]]]
 """The values that cross from one box to another, each with the findings on it there."""
 
+Carriers = dict[tuple[Box, Box], list[Cut]]
+"""The cuts from one box to another."""
+
 
 def draw_cuts(
-    graph: Digraph, fusion: SegmentedFusion, selection: Selection, marks: Marks, outputs: Iterable[tuple[str, Box]]
+    graph: Digraph,
+    fusion: SegmentedFusion,
+    selection: Selection,
+    marks: Marks,
+    outputs: Iterable[tuple[str, Box]],
+    parts: Parts,
 ) -> None:
-    """Add the cuts between boxes that are drawn; ``outputs`` are the fusion outputs with the boxes that write them."""
-    crossing = _spread(graph, fusion, _crossing(fusion, selection, marks))
+    """Add the cuts between boxes that are drawn; ``outputs`` are the fusion outputs with the boxes that write them.
+
+    ``parts`` is told of all that is drawn.
+    """
+    carriers = _carriers(fusion, selection)
+    crossing = _spread(graph, fusion, _crossing(carriers, marks), carriers, parts)
     beside = _beside(fusion, selection.boxes, crossing, outputs)
     for (source, target), values in crossing.items():
         findings = [finding for found in values.values() for finding in found]
         tensors = [words.tensor(fusion, name) for name in values]
         shown = tensors if len(tensors) <= CUT_TENSORS else tensors[: CUT_TENSORS - 1]
         lines = shown if len(shown) == len(tensors) else [*shown, f"+ {len(tensors) - len(shown)} more"]
-        text = label([*names(findings), *lines])
+        text = [*names(findings), *lines]
+        drawn = _drawn(carriers[source, target], values)
+        straight = f"{node_of(source)}->{node_of(target)}"
         whole = tooltip(
             "\n".join([*map(str, findings), f"{_named(fusion, source)} to {_named(fusion, target)}", *tensors])
         )
@@ -59,31 +76,54 @@ def draw_cuts(
         line = {"color": _line_colour(findings), "penwidth": width(stored), "edgetooltip": whole}
         if (source, target) in beside:
             said = {"fontcolor": colour, "labeltooltip": whole}
-            graph.edge(node_of(source), node_of(target), text, weight="0", constraint="false", **line, **said)
+            graph.edge(node_of(source), node_of(target), _on_line(text), weight="0", constraint="false", **line, **said)
+            parts.cuts[straight] = drawn
             continue
         line["weight"] = weight(stored)
         if len(selection.boxes) > LARGE:
             graph.edge(node_of(source), node_of(target), **line)
+            parts.cuts[straight] = drawn
             continue
         node = f"cut_{source[0]}_{target[0]}"
-        graph.node(node, text, tooltip=whole, fontcolor=colour, **_LABEL)
+        parts.cuts |= dict.fromkeys((node, f"{node_of(source)}->{node}", f"{node}->{node_of(target)}"), drawn)
+        graph.node(node, label(text), tooltip=whole, fontcolor=colour, **_LABEL)
         graph.edge(node_of(source), node, arrowhead="none", **line)
         graph.edge(node, node_of(target), **line)
 
 
-def _crossing(fusion: SegmentedFusion, selection: Selection, marks: Marks) -> Crossing:
+def _on_line(lines: list[str]) -> str:
+    """Return the label of an arrow from side to side: on a ground of its own, as the arrow may run behind it."""
+    text = "<BR/>".join(html.escape(shorten(printable(line), LINE_LIMIT)) for line in lines)
+    ground = f'BORDER="0" CELLBORDER="0" CELLPADDING="1" CELLSPACING="0" BGCOLOR="{palette.BACKGROUND}"'
+    return f"<<TABLE {ground}><TR><TD>{text}</TD></TR></TABLE>>"
+
+
+def _carriers(fusion: SegmentedFusion, selection: Selection) -> Carriers:
     homes = {index: box for box in selection.boxes for index in box}
-    crossing: Crossing = {}
+    carriers: Carriers = {}
     for cut in fusion.cuts:
         source, target = homes.get(cut.source), homes.get(cut.target)
         if source is not None and target is not None and source != target:
-            values = crossing.setdefault((source, target), {})
+            carriers.setdefault((source, target), []).append(cut)
+    return carriers
+
+
+def _crossing(carriers: Carriers, marks: Marks) -> Crossing:
+    crossing: Crossing = {pair: {} for pair in carriers}
+    for pair, cuts in carriers.items():
+        for cut in cuts:
             for name in cut.values:
-                values.setdefault(name, []).extend(marks.cuts.get((cut.source, cut.target, name), ()))
+                found = marks.cuts.get((cut.source, cut.target, name), ())
+                crossing[pair].setdefault(name, []).extend(found)
     return crossing
 
 
-def _spread(graph: Digraph, fusion: SegmentedFusion, crossing: Crossing) -> Crossing:
+def _drawn(cuts: Iterable[Cut], values: Iterable[str]) -> DrawnCuts:
+    shown = tuple(values)
+    return DrawnCuts(tuple(cut for cut in cuts if not set(shown).isdisjoint(cut.values)), shown)
+
+
+def _spread(graph: Digraph, fusion: SegmentedFusion, crossing: Crossing, carriers: Carriers, parts: Parts) -> Crossing:
     """Draw the values that many boxes read, a stub at each end; return what is left."""
     readers: dict[tuple[Box, str], list[Box]] = defaultdict(list)
     for (source, target), values in crossing.items():
@@ -98,6 +138,8 @@ def _spread(graph: Digraph, fusion: SegmentedFusion, crossing: Crossing) -> Cros
         whole = tooltip("\n".join([tensor, *(f"to {_named(fusion, target)}" for target in targets)]))
         graph.node(stub, label(text), tooltip=whole, fontcolor=palette.TEXT, **_LABEL)
         graph.edge(node_of(source), stub, color=palette.CUT_LINE, **line)
+        from_here = [cut for target in targets for cut in carriers[source, target]]
+        parts.cuts |= dict.fromkeys((stub, f"{node_of(source)}->{stub}"), _drawn(from_here, [name]))
         for target in targets:
             findings = crossing[source, target][name]
             colour = palette.FINDING_LINE if findings else palette.TEXT
@@ -107,6 +149,8 @@ def _spread(graph: Digraph, fusion: SegmentedFusion, crossing: Crossing) -> Cros
                 end, label(text), tooltip=tooltip("\n".join([*map(str, findings), tensor])), fontcolor=colour, **_LABEL
             )
             graph.edge(end, node_of(target), color=_line_colour(findings), **line)
+            drawn = _drawn(carriers[source, target], [name])
+            parts.cuts |= dict.fromkeys((end, f"{end}->{node_of(target)}"), drawn)
     left = {
         (source, target): {name: found for name, found in values.items() if (source, name) not in many}
         for (source, target), values in crossing.items()

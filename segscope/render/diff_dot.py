@@ -44,7 +44,7 @@ def to_dot(diff: Diff) -> str:
     """
     graph = _graph([diff.before.name, f"→ {diff.after.name}", *wrap(str(diff).split("; "), "; ", LINE_LIMIT)])
     columns: dict[Side, list[str]] = {"before": [], "after": []}
-    for number, fusion in enumerate([each for each in diff.fusions if each.changes] or diff.fusions[:1]):
+    for number, fusion in enumerate(drawn(diff)):
         drawing = _Drawing(graph, fusion, number)
         for side, nodes in columns.items():
             nodes += drawing.column(side, heading=len(diff.fusions) > 1)
@@ -90,19 +90,9 @@ def format_of(path: str | Path) -> str:
     return suffix[1:]
 
 
-def mimebundle(diff: Diff) -> dict[str, str]:
-    """Return ``text/plain``, and ``image/svg+xml`` where something can draw it in time. Never raises."""
-    from segscope.render.notebook import TIME_LIMIT
-
-    bundle = {"text/plain": str(diff)}
-    try:
-        from segscope.render.engine import draw
-        from segscope.render.sanitize import sanitize
-
-        bundle["image/svg+xml"] = sanitize(draw(to_dot(diff), "svg", TIME_LIMIT).data)
-    except Exception:  # a cell that shows text is better than one that shows a traceback
-        pass
-    return bundle
+def drawn(diff: Diff) -> Sequence[FusionDiff]:
+    """Return the fusions that are in the picture: those that changed, or the first where none did."""
+    return [each for each in diff.fusions if each.changes] or diff.fusions[:1]
 
 
 def _graph(title: Sequence[str]) -> Digraph:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from segscope.model import SegmentedFusion
 from segscope.render.cuts import draw_cuts
 from segscope.render.marks import Marks
+from segscope.render.parts import Parts
 from segscope.render.selection import Selection, select
 from segscope.render.sheet import (
     boundary_node,
@@ -34,17 +35,23 @@ def to_dot(fusion: SegmentedFusion, title: str | None = None, view: View | None 
     expression level would have too many nodes, the group level is drawn, and the title says so. Raises RenderError
     where the view names nothing in this fusion, or its query is wrong.
     """
+    return drawing(fusion, title, view)[0]
+
+
+def drawing(fusion: SegmentedFusion, title: str | None = None, view: View | None = None) -> tuple[str, Parts]:
+    """Return what ``to_dot`` does, and what each part of it stands for."""
     view = view or View()
+    parts = Parts()
     selection = select(fusion, view)
     marks = Marks(fusion, view.findings)
     if selection.level == "expressions":
         from segscope.render.expressions import expressions
 
-        return str(expressions(fusion, title, selection, marks).source)
-    return str(_groups(fusion, title, selection, marks).source)
+        return str(expressions(fusion, title, selection, marks, parts).source), parts
+    return str(_groups(fusion, title, selection, marks, parts).source), parts
 
 
-def _groups(fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks) -> Digraph:
+def _groups(fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks, parts: Parts) -> Digraph:
     graph = sheet(fusion, title, selection)
     inputs, outputs = input_nodes(fusion, selection.boxes), output_nodes(fusion, selection.boxes)
     legend(graph, scheduler_entries(fusion, selection, marks), inputs)
@@ -52,9 +59,10 @@ def _groups(fusion: SegmentedFusion, title: str | None, selection: Selection, ma
         boundary_node(graph, fusion, node, "input", name)
     for box in selection.boxes:
         box_node(graph, fusion, box, selection, marks)
+        parts.groups[node_of(box)] = box
     for node, name in {node: name for (name, _), node in outputs.items()}.items():
         boundary_node(graph, fusion, node, "output", name)
-    draw_cuts(graph, fusion, selection, marks, outputs)
+    draw_cuts(graph, fusion, selection, marks, outputs, parts)
     cycle_steps(graph, selection, marks)
     for (name, box), node in inputs.items():
         quiet_edge(graph, fusion, node, node_of(box), name)

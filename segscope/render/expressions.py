@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from segscope.model import Expr, Group, SegmentedFusion
+from segscope.model import Cut, Expr, Group, SegmentedFusion
 from segscope.render import palette, words
 from segscope.render.labels import label, tooltip
 from segscope.render.marks import Marks, names
+from segscope.render.parts import DrawnCuts, Parts
 from segscope.render.selection import Box, Selection
 from segscope.render.sheet import (
     Entry,
@@ -39,19 +40,24 @@ SHOWN_NAMES: Final = 3
 _CUT: Final = {"shape": "cylinder", "style": "filled", "fillcolor": palette.BACKGROUND, "color": palette.CUT_LINE}
 
 
-def expressions(fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks) -> Digraph:
+def expressions(
+    fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks, parts: Parts
+) -> Digraph:
     """Return the expression level: a cluster a group, in it a node for each operation on tensors.
 
     A tensor that crosses from one group to others is a cylinder between them: it is written to memory and read again.
     Expressions on scalars (extents, indices) are counted in the heading of a group, and its tooltip lists them.
     Collapsed metadata groups are boxes, as on the group level.
     """
-    return _Picture(fusion, title, selection, marks).draw()
+    return _Picture(fusion, title, selection, marks, parts).draw()
 
 
 class _Picture:
-    def __init__(self, fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks) -> None:
+    def __init__(
+        self, fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks, parts: Parts
+    ) -> None:
         self.fusion = fusion
+        self.parts = parts
         self.selection = selection
         self.marks = marks
         self.graph = sheet(fusion, title, selection)
@@ -73,6 +79,7 @@ class _Picture:
             if box in self.selection.closed:
                 box_node(self.graph, fusion, box, self.selection, self.marks)
                 self.rest |= dict.fromkeys(box, node_of(box))
+                self.parts.groups[node_of(box)] = box
             else:
                 self._cluster(fusion.groups[box[0]])
         for node, name in {node: name for (name, _), node in outputs.items()}.items():
@@ -122,6 +129,7 @@ class _Picture:
             width="0",
         )
         self.rest[group.index] = node
+        self.parts.groups |= dict.fromkeys((node, f"cluster_g{group.index}"), (group.index,))
 
     def _expression(self, cluster: Digraph, group: Group, expr: Expr) -> None:
         fusion = self.fusion
@@ -145,6 +153,7 @@ class _Picture:
             width="0",
             **attributes,
         )
+        self.parts.expressions[node] = (group.index, expr.id)
         self.makers |= dict.fromkeys(((group.index, name) for name in expr.outputs), node)
         for name in dict.fromkeys(expr.inputs):
             self.readers[group.index, name].append(node)
@@ -174,17 +183,17 @@ class _Picture:
 
     def _cuts(self) -> None:
         fusion = self.fusion
-        crossing: dict[tuple[int, str], list[int]] = {}
+        crossing: dict[tuple[int, str], list[Cut]] = {}
         for cut in fusion.cuts:
             source, target = self.homes.get(cut.source), self.homes.get(cut.target)
             if source is not None and target is not None and source != target:
                 for name in cut.values:
-                    crossing.setdefault((cut.source, name), []).append(cut.target)
-        for number, ((source_index, name), targets) in enumerate(crossing.items()):
-            self._cut(f"cut{number}", source_index, name, targets)
+                    crossing.setdefault((cut.source, name), []).append(cut)
+        for number, ((source_index, name), cuts) in enumerate(crossing.items()):
+            self._cut(f"cut{number}", source_index, name, cuts)
 
-    def _cut(self, node: str, source: int, name: str, targets: Sequence[int]) -> None:
-        fusion = self.fusion
+    def _cut(self, node: str, source: int, name: str, cuts: Sequence[Cut]) -> None:
+        fusion, targets = self.fusion, [cut.target for cut in cuts]
         stored = words.stored_bytes(fusion, (name,))
         by_target = {target: self.marks.cuts.get((source, target, name), []) for target in targets}
         findings = [finding for found in by_target.values() for finding in found]
@@ -207,10 +216,14 @@ class _Picture:
         line = {"penwidth": width(stored), "weight": weight(stored), "edgetooltip": tip}
         colours = {bool(found): palette.FINDING_LINE if found else palette.CUT_LINE for found in by_target.values()}
         colour = colours.get(False, palette.FINDING_LINE)
-        self.graph.edge(self._maker(source, name), node, arrowhead="none", color=colour, **line)
-        for target, found in by_target.items():
-            for reader in self.readers.get((target, name)) or [self.rest[target]]:
+        maker, drawn = self._maker(source, name), DrawnCuts(tuple(cuts), (name,))
+        self.graph.edge(maker, node, arrowhead="none", color=colour, **line)
+        self.parts.cuts |= dict.fromkeys((node, f"{maker}->{node}"), drawn)
+        for cut in cuts:
+            found = by_target[cut.target]
+            for reader in self.readers.get((cut.target, name)) or [self.rest[cut.target]]:
                 self.graph.edge(node, reader, color=palette.FINDING_LINE if found else palette.CUT_LINE, **line)
+                self.parts.cuts[f"{node}->{reader}"] = DrawnCuts((cut,), (name,))
 
     def _entries(self) -> list[Entry]:
         fusion, entries = self.fusion, scheduler_entries(self.fusion, self.selection, self.marks)

@@ -1,4 +1,4 @@
-"""How fusions, captures, findings, explanations and headroom show themselves in a notebook. Nothing here raises."""
+"""How fusions, captures, findings, explanations, headroom and diffs show themselves in a notebook; none raises."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ import html
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from segscope.errors import RenderError
 from segscope.render.labels import printable
 
 if TYPE_CHECKING:
     from segscope.checks import Finding
+    from segscope.compare import Diff
     from segscope.explain import Explanation, Headroom
     from segscope.model import Capture, SegmentedFusion
 
 Bundle = dict[str, str]
+
+
+class _Shown(NamedTuple):
+    """Something that has a picture."""
+
+    summary: str
+    dot: Callable[[], str]
+    table: Callable[[], str]
+    """HTML, for where there can be no picture."""
+    groups: int
+
 
 TIME_LIMIT: Final = 10.0
 """Seconds that a cell waits for its pictures."""
@@ -31,16 +43,19 @@ def mimebundle(fusion: SegmentedFusion) -> Bundle:
 
     A fusion of more than LARGE groups has its picture in the HTML only, folded away.
     """
-    return _bundle(str(fusion), lambda: _pictures([(str(fusion), fusion)]))
+    return _bundle(str(fusion), lambda: _pictures([_shown(str(fusion), fusion)]))
 
 
 def capture_mimebundle(capture: Capture) -> Bundle:
     """Return the fusions, each under its summary; of several, all are folded away."""
-    return _bundle(repr(capture), lambda: _pictures([(str(fusion), fusion) for fusion in capture.fusions]))
+    return _bundle(repr(capture), lambda: _pictures([_shown(str(fusion), fusion) for fusion in capture.fusions]))
 
 
 def findings_mimebundle(findings: Sequence[Finding]) -> Bundle:
-    """Return the findings as lines and as a table."""
+    """Return the findings as lines and as a table, errors first and notes last."""
+    from segscope.render.html.facts import by_severity
+
+    findings = by_severity(findings)
     lines = [line for finding in findings for line in (str(finding), f"    {finding.advice}")]
     header = ("severity", "rule", "fusion", "finding", "advice")
     rows = [
@@ -52,9 +67,10 @@ def findings_mimebundle(findings: Sequence[Finding]) -> Bundle:
 
 
 def explanation_mimebundle(explanation: Explanation) -> Bundle:
-    """Return a line and a table row for each cut; groups go by position."""
+    """Return a line and a table row for each cut."""
+    labels = explanation.labels
     rows = [
-        (f"#{reason.source} → #{reason.target}", ", ".join(reason.values), reason.kind, reason.text)
+        (f"{labels[reason.source]} → {labels[reason.target]}", ", ".join(reason.values), reason.kind, reason.text)
         for reason in explanation.reasons
     ]
     lines = [f"{way} over {values}: {kind}: {text}" for way, values, kind, text in rows]
@@ -72,10 +88,24 @@ def headroom_mimebundle(headroom: Headroom) -> Bundle:
         proofs = []
         for bound in headroom.bounds:
             notion = "connected" if bound.connected else "free"
-            proofs.append((f"proof for {notion} groups under the rules {bound.rules}: {bound.proof}", bound.proof))
+            summary = f"proof for {notion} groups under the rules {bound.rules}: {bound.proof}"
+            proofs.append(_shown(summary, bound.proof))
         return {"text/html": _table(rows[0], rows[1:]) + _pictures(proofs, fold=True)["text/html"]}
 
     return _bundle("\n".join(table(rows, markdown=False)), make)
+
+
+def diff_mimebundle(diff: Diff) -> Bundle:
+    """Return the changes as lines, and both sides as a picture, as ``mimebundle`` does; a table where there is none."""
+    from segscope.compare.report import as_text
+    from segscope.render.diff_dot import drawn, to_dot
+
+    def table() -> str:
+        rows = [(change.kind, change.explain()) for change in diff.changes]
+        return _table(("kind", "change"), rows) if rows else ""
+
+    groups = sum(max(len(side.groups) for side in (pair.before, pair.after) if side) for pair in drawn(diff))
+    return _bundle(as_text(diff), lambda: _pictures([_Shown(str(diff), lambda: to_dot(diff), table, groups)]))
 
 
 def _bundle(text: str, make: Callable[[], Bundle]) -> Bundle:
@@ -86,31 +116,34 @@ def _bundle(text: str, make: Callable[[], Bundle]) -> Bundle:
     return bundle
 
 
-def _pictures(named: Sequence[tuple[str, SegmentedFusion]], *, fold: bool = False) -> Bundle:
+def _shown(summary: str, fusion: SegmentedFusion) -> _Shown:
+    from segscope.render.dot import to_dot
+
+    return _Shown(summary, lambda: to_dot(fusion), lambda: _groups(fusion), len(fusion.groups))
+
+
+def _pictures(shown: Sequence[_Shown], *, fold: bool = False) -> Bundle:
     end = time.monotonic() + TIME_LIMIT
-    drawn = [(summary, fusion, _picture(fusion, end - time.monotonic())) for summary, fusion in named]
-    shown = "".join(
-        _folded(summary, picture, open=not fold and len(named) == 1 and len(fusion.groups) <= LARGE)
-        for summary, fusion, picture in drawn
-    )
-    bundle = {"text/html": f"<div>{shown}</div>"}
-    if len(drawn) == 1 and len(drawn[0][1].groups) <= LARGE and drawn[0][2].startswith("<svg"):
-        bundle["image/svg+xml"] = drawn[0][2]
+    pictures = [_picture(each, end - time.monotonic()) for each in shown]
+    small = not fold and len(shown) == 1 and shown[0].groups <= LARGE
+    folded = "".join(_folded(each.summary, picture, open=small) for each, picture in zip(shown, pictures, strict=True))
+    bundle = {"text/html": f"<div>{folded}</div>"}
+    if len(shown) == 1 and shown[0].groups <= LARGE and pictures[0].startswith("<svg"):
+        bundle["image/svg+xml"] = pictures[0]
     return bundle
 
 
-def _picture(fusion: SegmentedFusion, seconds: float) -> str:
-    """Return an SVG, or, where there can be none, a table of the groups."""
+def _picture(shown: _Shown, seconds: float) -> str:
+    """Return an SVG, or, where there can be none, a table."""
     from segscope.render import engine
-    from segscope.render.dot import to_dot
     from segscope.render.sanitize import sanitize
 
     try:
         if seconds <= 0:
             raise RenderError("no time is left")
-        return sanitize(engine.draw(to_dot(fusion), "svg", seconds).data)
+        return sanitize(engine.draw(shown.dot(), "svg", seconds).data)
     except RenderError:
-        return _groups(fusion)
+        return shown.table()
 
 
 def _groups(fusion: SegmentedFusion) -> str:

@@ -13,6 +13,7 @@ from segscope import diff, read
 from segscope.checks import structure
 from segscope.compare import Appeared, Diff, Merged, Moved, SchedulerChanged, Split, Vanished
 from segscope.compare.match import Unit, match
+from segscope.compare.report import as_text
 from segscope.model import Capture, SegmentedFusion
 from tests.checks.handmade import fusion
 from tests.checks.renumber import renumbered
@@ -191,6 +192,48 @@ def test_fusions_are_compared_with_those_that_compute_the_same(fixture_capture: 
     assert (appeared.scope, len(appeared.after)) == ("fusion", 3)
 
 
+def test_fusions_that_are_left_are_compared_with_the_most_alike(fixture_capture: Read) -> None:
+    """A forward and a backward have nearly the same operations, and hardly an expression in common."""
+    off = fixture_capture("h200_0.2.36_phi-2_bookend0_resize-off_forward+backward")
+    on = fixture_capture("h200_0.2.36_phi-2_bookend0_forward+backward")
+
+    def compared(before: Capture, after: Capture) -> list[tuple[int | None, int | None]]:
+        return [
+            (pair.before and pair.before.index, pair.after and pair.after.index) for pair in diff(before, after).fusions
+        ]
+
+    backward, forward = (on.model_copy(update={"fusions": on.fusions[place:][:1]}) for place in (1, 0))
+    turned = on.model_copy(update={"fusions": on.fusions[::-1]})
+    assert compared(off, on) == compared(off, turned) == [(0, 0), (1, 1)]
+    assert compared(off, backward) == [(0, None), (1, 1)]
+    assert compared(forward, off) == [(0, 0), (None, 1)]
+    assert compared(off, fixture_capture(GPT))[:2] == [(0, None), (1, None)]
+
+
+def test_where_each_side_has_one_fusion_the_two_are_compared(fixture_capture: Read) -> None:
+    (pair,) = diff(fixture_capture(JULY), fixture_capture(GPT).fusions[2]).fusions
+    assert (pair.before is None, pair.after is None) == (False, False)
+
+
+def test_groups_that_share_next_to_nothing_do_not_go_on_as_each_other(fixture_capture: Read) -> None:
+    compared = diff(fixture_capture(JULY).fusion, fixture_capture(GPT).fusions[2])
+    assert compared.fusions[0].links == ()
+    assert compared.counts == {"moved": 2, "appeared": 1, "vanished": 11}
+    lines = [change.explain() for change in compared.changes]
+    assert lines[0] == "moved: #9 -> g0: broadcast T24 / T17 and expand T25 / T18"
+    assert lines[1].startswith("appeared: g0 (inner_persistent): ")
+
+
+def test_half_a_dump_is_never_the_same(fixture_capture: Read) -> None:
+    july = fixture_capture(JULY)
+    half = july.model_copy(update={"fusions": (july.fusion.model_copy(update={"complete": False}),)})
+    assert diff(july, july).complete
+    for compared in (diff(half, july), diff(july, half), diff(half.fusion, half.fusion)):
+        assert (compared.complete, compared.is_same, compared.fusions[0].is_same) == (False, False, False)
+        assert str(compared) == "6 kernel groups -> 6; a dump is incomplete, and this is of what is there"
+    assert as_text(diff(half, half)).splitlines()[0] == str(diff(half, half))
+
+
 def test_a_fusion_and_a_capture(fixture_capture: Read) -> None:
     today = fixture_capture(TODAY)
     assert diff(today.fusion, today).is_same
@@ -234,10 +277,3 @@ def test_fusions_that_have_nothing_in_common() -> None:
         "appeared: g0 (resize): add T2",
         "vanished: g0 (pointwise): exp T1",
     ]
-
-
-def test_it_shows_itself(fixture_capture: Read) -> None:
-    compared = diff(fixture_capture(JULY), fixture_capture(TODAY))
-    bundle = compared._repr_mimebundle_()
-    assert bundle["text/plain"].startswith("6 kernel groups -> 2; 3 merged")
-    assert "merged from #1, #7 and #10" in bundle["image/svg+xml"]

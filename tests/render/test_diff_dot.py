@@ -14,7 +14,7 @@ from segscope import diff, read
 from segscope.compare.changes import KINDS
 from segscope.errors import RenderError
 from segscope.model import SegmentedFusion
-from segscope.render.diff_dot import draw, mimebundle, to_dot
+from segscope.render.diff_dot import draw, to_dot
 from segscope.render.palette import BACKGROUND, change_style
 from tests.checks.handmade import fusion
 
@@ -134,7 +134,3 @@ def test_formats(july_2024: SegmentedFusion, engine: str, tmp_path: Path) -> Non
 def test_a_suffix_that_is_not_known(july_2024: SegmentedFusion) -> None:
     with pytest.raises(RenderError, match=r"diff\.html: the suffix says the format of a diff's picture"):
         draw(diff(july_2024, july_2024), "diff.html")
-
-
-def test_a_notebook_without_an_engine_has_text(july_2024: SegmentedFusion, no_engine: None) -> None:
-    assert mimebundle(diff(july_2024, july_2024)) == {"text/plain": "6 kernel groups -> 6; the same"}

@@ -13,11 +13,13 @@ from segscope.model import Edge, Expr, Group, SegmentedFusion
 from segscope.render import palette
 from segscope.render.dot import to_dot
 from segscope.render.engine import draw
+from segscope.render.labels import LINE_LIMIT, cut, printable
 from segscope.render.sheet import LARGE
 from segscope.render.view import View
 from tests.checks.handmade import fusion
 
 from .conftest import FIXTURES, real_fusion
+from .hostile import TEXTS
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = [
@@ -83,6 +85,37 @@ def test_light_cuts_stand_between_boxes_of_one_height(july_2024: SegmentedFusion
     side_by_side = re.findall(r"^\t(g\d+ -> g\d+) \[(.*)\]$", text, re.MULTILINE)
     assert [pair for pair, _ in side_by_side] == ["g1 -> g4", "g9 -> g10"]
     assert all("constraint=false" in attributes and "MiB (expanded)" in attributes for _, attributes in side_by_side)
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("view", [View(), View(collapse=True)], ids=["whole", "collapsed"])
+def test_an_arrow_from_side_to_side_runs_behind_its_text(engine: str, view: View) -> None:
+    today = real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward")
+    root = ET.fromstring(draw(to_dot(today, view=view)).data)
+    (edge,) = [each for each in root.iter(f"{SVG}g") if each.get("class") == "edge" and list(each.iter(f"{SVG}text"))]
+    line, ground, *texts = [
+        each
+        for each in edge.iter()
+        if each.tag in (f"{SVG}path", f"{SVG}text") or each.get("fill") == palette.BACKGROUND
+    ]
+    assert (line.tag, ground.tag) == (f"{SVG}path", f"{SVG}polygon")
+    corners = [tuple(map(float, point.split(","))) for point in ground.get("points", "").split()]
+    (left, right), (top, bottom) = ((min(values), max(values)) for values in zip(*corners, strict=True))
+    assert len(texts) == 2
+    assert all(left <= float(t.get("x", "")) <= right and top <= float(t.get("y", "")) <= bottom for t in texts)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[text[:20] for text in TEXTS])
+def test_hostile_text_beside_an_arrow_is_text(text: str) -> None:
+    today = real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward")
+    tensors = today.tensors | {"T25": today.tensors["T25"].model_copy(update={"dtype": text})}
+    dot = to_dot(today.model_copy(update={"tensors": tensors}))
+    assert "constraint=false" in dot
+    shown = [element.text or "" for element in ET.fromstring(draw(dot).data).iter(f"{SVG}text")]
+    (line,) = (words for words in shown if words.startswith("T25 "))
+    assert line.replace("\N{NO-BREAK SPACE}", " ") == cut(f"T25 {printable(text)} [2, 40, 4096, 128]", LINE_LIMIT)
 
 
 def test_july_2024_has_three_kernels_for_q_left_of_three_for_k(july_2024: SegmentedFusion, engine: str) -> None:

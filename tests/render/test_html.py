@@ -20,6 +20,7 @@ from segscope.model import SegmentedFusion
 from segscope.render import draw, palette
 from segscope.render.html import to_html
 from segscope.render.html.facts import REASONS
+from segscope.render.selection import select
 from segscope.render.view import View
 
 from .conftest import real_fusion
@@ -200,6 +201,68 @@ def test_an_expression_in_the_picture_opens_its_group(open_page: Open, july_2024
     page.locator('#picture [aria-label="neg in #7"]').click()
     assert page.text_content("#panel h2") == "#7 · pointwise · kernel"
     assert page.locator("#panel li.marked").text_content().startswith("neg")
+
+
+VIEWS = [View(), View("expressions"), View(collapse=True), View("expressions", collapse=True)]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=["groups", "expressions", "collapsed", "expressions collapsed"])
+@pytest.mark.parametrize(
+    "dump", ["null_0.2.8_llama2-13b_bookend0_forward", "h200_0.2.36_Llama-2-13b-hf_bookend0_forward"]
+)
+def test_every_cut_and_every_group_is_reached_from_the_picture(open_page: Open, view: View, dump: str) -> None:
+    fusion = real_fusion(dump)
+    page = open_page(fusion, view)
+    labels = [group.label for group in fusion.groups]
+    drawn = {index: box for box in select(fusion, view).boxes for index in box}
+    cuts = [cut for cut in fusion.cuts if drawn[cut.source] != drawn[cut.target]]
+    reached: set[str] = set()
+    for part in page.locator('#picture [role="button"][aria-label^="cut"]').all():
+        part.press("Enter")
+        reached |= set(re.findall(r"([g#]\d+ → [g#]\d+) over", page.text_content("#panel")))
+    assert reached == {f"{labels[cut.source]} → {labels[cut.target]}" for cut in cuts}
+    reached = set()
+    for part in page.locator('#picture [role="button"]').all():
+        part.press("Enter")
+        reached |= set(page.locator("#panel h2, #panel section:first-child button").all_text_contents())
+    assert {label for label in labels if any(text.startswith(f"{label} ·") for text in reached)} == set(labels)
+
+
+def test_a_box_of_several_groups_opens_them_all(open_page: Open, july_2024: SegmentedFusion) -> None:
+    page = open_page(july_2024, View(collapse=True))
+    page.locator('#picture [aria-label="#2 · no_op, #3 · no_op"]').click()
+    panel = page.text_content("#panel")
+    assert panel.startswith("Groups (2)#2 · no_opslice1 expression")
+    assert "Cuts (4)" in panel
+    assert titled(page, "chosen") == ["g2"]
+    page.fill("#search", "t45")
+    assert {"g2", "g10", "cut_2_10"} <= set(titled(page, "hit"))
+    assert "g3" not in titled(page, "hit")
+    page.locator('#picture [aria-label="cuts from #1 to #2, #1 to #3"]').click()
+    assert page.text_content("#panel").startswith("Cuts (2)#1 → #2 over T8")
+
+
+def test_cuts_on_the_level_of_expressions(open_page: Open, july_2024: SegmentedFusion) -> None:
+    page = open_page(july_2024, View("expressions"))
+    page.locator('#picture [aria-label="cut from #7 to #10"]').click()
+    assert page.text_content("#panel h2") == "#7 → #10"
+    (chosen,) = [title for title in titled(page, "chosen") if "->" not in title]
+    assert "T15" in page.locator("#picture .node.chosen").text_content()
+    page.locator('#picture [aria-label^="cuts from #1 to #2, #1 to #3, #1 to #7"]').click()
+    assert page.text_content("#panel").startswith("Cuts (3)#1 → #2 over T8")
+    page.fill("#search", "t15")
+    assert [title for title in titled(page, "hit") if title.startswith("cut") and "->" not in title] == [chosen]
+
+
+def test_an_arrow_from_side_to_side_is_a_cut(open_page: Open) -> None:
+    page = open_page(real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward"))
+    arrow = page.locator('#picture [aria-label="cut from g4 to g3"]')
+    arrow.press("Enter")
+    assert page.text_content("#panel h2") == "g4 → g3"
+    assert titled(page, "chosen") == ["g1->g3"]
+    grounds = arrow.locator("polygon").evaluate_all("all => all.map(e => getComputedStyle(e).fill)")
+    assert "rgb(255, 255, 255)" in grounds
+    assert len(set(grounds)) == 2
 
 
 def test_dark_mode_darkens_what_is_not_loud(open_page: Open, july_2024: SegmentedFusion) -> None:

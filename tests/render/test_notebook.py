@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from segscope import diff
 from segscope.checks import check
 from segscope.model import Capture, SegmentedFusion
 from segscope.render import engine as drawing
@@ -110,6 +111,50 @@ def test_findings_are_a_table(july_2024: SegmentedFusion) -> None:
     assert check(july_2024, ["cycle"])._repr_mimebundle_() == {"text/plain": "no findings"}
 
 
+def test_errors_come_before_warnings_and_notes(july_2024: SegmentedFusion) -> None:
+    findings = check(july_2024, severities={"resize-boundary": "error"})
+    bundle = findings._repr_mimebundle_()
+    shown = [line.split(":")[0] for line in bundle["text/plain"].splitlines() if not line.startswith(" ")]
+    assert shown == sorted(shown, key=["error", "warning", "note"].index)
+    assert set(shown) == {"error", "warning", "note"}
+    assert re.findall(r">(error|warning|note)<", bundle["text/html"]) == shown
+
+
+def test_an_explanation_names_groups_by_their_labels() -> None:
+    today = real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward")
+    bundle = today.explain()._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("g5 → ")
+    assert "g5 → g3" in bundle["text/html"]
+    assert "#" not in bundle["text/plain"]
+
+
+def test_a_diff_shows_itself(july_2024: SegmentedFusion) -> None:
+    compared = diff(july_2024, real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward"))
+    bundle = compared._repr_mimebundle_()
+    assert bundle["text/plain"].startswith(f"{compared}\n")
+    assert "merged from #1, #7 and #10" in bundle["image/svg+xml"]
+    assert "merged from #1, #7 and #10" in bundle["text/html"]
+    assert Elements(bundle["text/html"]).named("details") == [{"open": None}]
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_the_changes_are_a_table(july_2024: SegmentedFusion) -> None:
+    compared = diff(july_2024, real_fusion("h200_0.2.36_Llama-2-13b-hf_bookend0_forward"))
+    bundle = compared._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert len(Elements(bundle["text/html"]).named("tr")) == 1 + len(compared.changes)
+    same = diff(july_2024, july_2024)._repr_mimebundle_()
+    assert same["text/plain"] == "6 kernel groups -> 6; the same"
+    assert Elements(same["text/html"]).named("table") == []
+
+
+@pytest.mark.parametrize(("groups", "folded"), [(LARGE, False), (LARGE + 1, True)])
+def test_a_large_diff_is_folded_away(groups: int, folded: bool) -> None:
+    bundle = diff(chain(groups), chain(groups - 1))._repr_mimebundle_()
+    assert Elements(bundle["text/html"]).named("details") == [{} if folded else {"open": None}]
+    assert ("image/svg+xml" in bundle) is not folded
+
+
 def test_an_explanation_is_a_table(july_2024: SegmentedFusion) -> None:
     bundle = july_2024.explain()._repr_mimebundle_()
     assert len(bundle["text/plain"].splitlines()) == len(july_2024.cuts)
@@ -132,7 +177,7 @@ def test_headroom_is_a_table_with_pictures_of_its_proofs(july_2024: SegmentedFus
 @pytest.mark.parametrize("text", TEXTS, ids=[text[:20] for text in TEXTS])
 def test_hostile_names_are_text(text: str) -> None:
     fusion = fusion_of(text)
-    shown: list[Any] = [fusion, check(fusion), fusion.explain()]
+    shown: list[Any] = [fusion, check(fusion), fusion.explain(), diff(fusion, chain(2))]
     for bundle in [item._repr_mimebundle_() for item in shown]:
         elements = Elements(bundle["text/html"]).found if "text/html" in bundle else []
         assert not {"script", "img", "lambda", "a"} & {tag for tag, _ in elements}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from segscope.checks import Finding, check
+from segscope.checks.finding import Severity
 from segscope.explain import explain
 from segscope.model import Group, SegmentedFusion
 from segscope.render import palette, words
 
 Facts = dict[str, Any]
+
+_SEVERITIES: Final = get_args(Severity)
 
 REASONS: Final = 500
 """Cuts of a fusion above which the page does not say why each is there: finding out takes minutes for thousands."""
@@ -81,6 +84,9 @@ def _tensors(fusion: SegmentedFusion) -> list[Facts]:
 
 def _findings(findings: Sequence[Finding]) -> list[Facts]:
     fields = {"rule", "severity", "groups", "expressions", "tensors", "message", "advice", "option"}
-    order = ("error", "warning", "note")
-    ordered = sorted(findings, key=lambda finding: order.index(finding.severity))
-    return [finding.model_dump(mode="json", include=fields) for finding in ordered]
+    return [finding.model_dump(mode="json", include=fields) for finding in by_severity(findings)]
+
+
+def by_severity(findings: Sequence[Finding]) -> list[Finding]:
+    """Return errors, then warnings, then notes, each in their order."""
+    return sorted(findings, key=lambda finding: _SEVERITIES.index(finding.severity))

@@ -8,9 +8,15 @@
   const search = document.getElementById("search");
   const hits = document.getElementById("hits");
   const SHOWN = 200;
-  const groupNode = (index) => `g${index}`;
-  const expressionNode = (index, id) => `e${index}_${id}`;
-  const cutNode = (cut) => `cut_${cut.source}_${cut.target}`;
+
+  // ---- the parts of the picture, by their titles
+
+  const titles = (parts, test) => Object.keys(parts).filter((title) => test(parts[title]));
+  const anyOf = (items, wanted = new Set(items)) => (drawn) => drawn.some((item) => wanted.has(item));
+  const groupParts = (indices) => titles(facts.parts.groups, anyOf(indices));
+  const expressionParts = (index, id) => titles(facts.parts.expressions, (drawn) => drawn[0] === index && drawn[1] === id);
+  const cutParts = (cut) => titles(facts.parts.cuts, (drawn) => drawn.cuts.includes(cuts.indexOf(cut)));
+  const valueParts = (names, has = anyOf(names)) => titles(facts.parts.cuts, (drawn) => has(drawn.values));
 
   // ---- elements
 
@@ -64,6 +70,13 @@
     return [...way, element("br", {}), element("b", {}, cut.kind), ": ", cut.reason];
   }
 
+  function groupItem(index) {
+    return [
+      swatch(groups[index]), link(groups[index].heading, () => openGroup(index)),
+      element("br", {}), groups[index].operations, element("br", {}), quiet(groups[index].size),
+    ];
+  }
+
   function expressionItem(expression) {
     const title = `${expression.operation} (${expression.id})`;
     return [element("span", { class: "quiet", "data-expression": expression.id }, title), element("br", {}), element("code", {}, expression.text)];
@@ -86,10 +99,7 @@
   // ---- what the panel shows
 
   const lists = {
-    groups: () => list(groups.map((_, index) => index), (index) => [
-      swatch(groups[index]), link(groups[index].heading, () => openGroup(index)),
-      element("br", {}), groups[index].operations, element("br", {}), quiet(groups[index].size),
-    ]),
+    groups: () => list(groups.map((_, index) => index), groupItem),
     findings: () => findings.length ? list(findings, findingItem) : quiet("No findings."),
     cuts: () => cuts.length ? list(cuts, cutItem) : quiet("No cuts: there is nothing between groups."),
   };
@@ -104,7 +114,7 @@
     const group = groups[index];
     const touching = cuts.filter((cut) => cut.source === index || cut.target === index);
     press(null);
-    picture.choose([groupNode(index), expressionNode(index, expression)]);
+    picture.choose([...groupParts([index]), ...expressionParts(index, expression)]);
     show(
       element("h2", {}, swatch(group), group.heading),
       element("div", {}, group.operations),
@@ -125,22 +135,39 @@
   function openTensor(name) {
     const tensor = tensors.get(name) ?? { facts: "", role: "", made: [], read: [] };
     const over = cuts.filter((cut) => cut.tensors.includes(name));
-    const groupItem = (index) => [swatch(groups[index]), link(groups[index].heading, () => openGroup(index))];
+    const shortItem = (index) => [swatch(groups[index]), link(groups[index].heading, () => openGroup(index))];
     press(null);
-    picture.choose([...tensor.made, ...tensor.read].map(groupNode).concat(over.map(cutNode)));
+    picture.choose([...groupParts([...tensor.made, ...tensor.read]), ...valueParts([name])]);
     show(
       element("h2", {}, name), quiet(`${tensor.facts} ${tensor.role}`),
-      section("Computed by", tensor.made, groupItem),
-      section("Read by", tensor.read, groupItem),
+      section("Computed by", tensor.made, shortItem),
+      section("Read by", tensor.read, shortItem),
       section("Findings", findings.filter((finding) => finding.tensors.includes(name)), findingItem),
       section("Cuts", over, cutItem),
     );
     panel.focus({ preventScroll: true });
   }
 
+  function openBox(indices) {
+    press(null);
+    picture.choose(groupParts(indices));
+    show(
+      section("Groups", indices, groupItem),
+      section("Cuts", cuts.filter((cut) => indices.includes(cut.source) || indices.includes(cut.target)), cutItem),
+    );
+    panel.focus({ preventScroll: true });
+  }
+
+  function openCuts(found) {
+    press(null);
+    picture.choose(found.flatMap(cutParts));
+    show(section("Cuts", found, cutItem));
+    panel.focus({ preventScroll: true });
+  }
+
   function openCut(cut) {
     press(null);
-    picture.choose([cutNode(cut)]);
+    picture.choose(cutParts(cut));
     show(element("h2", {}, `${groups[cut.source].label} → ${groups[cut.target].label}`),
       section("Tensors", cut.tensors, tensorItem), section("Why", [cut], cutItem));
     panel.focus({ preventScroll: true });
@@ -180,16 +207,15 @@
       return;
     }
     const found = find(text);
-    const names = new Set(found.tensors.map((tensor) => tensor.name));
     const ofTensors = found.tensors.flatMap((tensor) => [...tensor.made, ...tensor.read]);
     const total = found.groups.length + found.tensors.length + found.expressions.length;
     hits.textContent = total === 1 ? "1 hit" : `${total} hits`;
     press(null);
     picture.choose([]);
     picture.highlight([
-      ...[...found.groups, ...ofTensors, ...found.expressions.map((e) => e.index)].map(groupNode),
-      ...found.expressions.map((e) => expressionNode(e.index, e.id)),
-      ...cuts.filter((cut) => cut.tensors.some((name) => names.has(name))).map(cutNode),
+      ...groupParts([...found.groups, ...ofTensors, ...found.expressions.map((e) => e.index)]),
+      ...found.expressions.flatMap((e) => expressionParts(e.index, e.id)),
+      ...valueParts(found.tensors.map((tensor) => tensor.name)),
     ]);
     show(
       total ? null : quiet("Nothing found."),
@@ -209,16 +235,20 @@
 
   // ---- start
 
-  groups.forEach((group, index) => {
-    picture.act(groupNode(index), group.heading, () => openGroup(index));
-    for (const { id, operation } of group.expressions) {
-      picture.act(expressionNode(index, id), `${operation} in ${group.label}`, () => openGroup(index, id));
-    }
-  });
-  cuts.forEach((cut) => {
-    const way = `${groups[cut.source].label} to ${groups[cut.target].label}`;
-    picture.act(cutNode(cut), `cut from ${way}`, () => openCut(cut));
-  });
+  for (const [title, indices] of Object.entries(facts.parts.groups)) {
+    const run = indices.length === 1 ? () => openGroup(indices[0]) : () => openBox(indices);
+    picture.act(title, indices.map((index) => groups[index].heading).join(", "), run);
+  }
+  for (const [title, [index, id]] of Object.entries(facts.parts.expressions)) {
+    const { operation } = groups[index].expressions.find((e) => e.id === id);
+    picture.act(title, `${operation} in ${groups[index].label}`, () => openGroup(index, id));
+  }
+  for (const [title, drawn] of Object.entries(facts.parts.cuts)) {
+    const found = drawn.cuts.map((position) => cuts[position]);
+    const ways = found.map((cut) => `${groups[cut.source].label} to ${groups[cut.target].label}`);
+    const run = found.length === 1 ? () => openCut(found[0]) : () => openCuts(found);
+    picture.act(title, `${ways.length === 1 ? "cut" : "cuts"} from ${ways.join(", ")}`, run);
+  }
   const counts = { groups: groups.length, findings: findings.length, cuts: cuts.length };
   for (const button of document.querySelectorAll("[data-list]")) {
     button.append(` ${counts[button.dataset.list]}`);

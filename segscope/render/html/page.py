@@ -12,7 +12,7 @@ from string import Template
 from segscope.errors import RenderError
 from segscope.model import SegmentedFusion
 from segscope.render import engine
-from segscope.render.dot import to_dot
+from segscope.render.dot import drawing
 from segscope.render.html.facts import Facts, page_facts
 from segscope.render.labels import printable
 from segscope.render.sanitize import sanitize
@@ -27,10 +27,10 @@ def to_html(fusion: SegmentedFusion, title: str | None = None, view: View | None
     what is in the picture; panel, search and tables are of the whole fusion. Raises RenderError as ``to_dot`` does.
     """
     heading = " · ".join(filter(None, [title, str(fusion)]))
-    text = to_dot(fusion, title, view)
+    text, parts = drawing(fusion, title, view)
     try:
-        drawing = engine.draw(text, "svg")
-        picture, drawn_by, problem = sanitize(drawing.data), drawing.engine, ""
+        drawn = engine.draw(text, "svg")
+        picture, drawn_by, problem = sanitize(drawn.data), drawn.engine, ""
     except RenderError as error:
         picture, drawn_by, problem = "", "segscope", str(error)
     script = _static("picture.js") + _static("page.js")
@@ -42,7 +42,7 @@ def to_html(fusion: SegmentedFusion, title: str | None = None, view: View | None
         style=style,
         style_hash=_hash(style),
         picture=picture,
-        facts=_in_script(page_facts(fusion) | {"problem": problem}),
+        facts=_in_script(page_facts(fusion) | {"parts": parts.as_facts(fusion), "problem": problem}),
     )
     return page, drawn_by
 

@@ -1,5 +1,5 @@
 "use strict";
-// The picture: pan, zoom, and its groups and cuts by the titles that Graphviz gives them (g3, e3_17, cut_0_3).
+// The picture: pan, zoom, and its parts by the titles that Graphviz gives them (g3, e3_17, cut_0_3, g1->g3).
 
 function startPicture(frame) {
   const svg = frame.querySelector("svg");
@@ -20,19 +20,19 @@ function startPicture(frame) {
     svg.querySelector(".graph > g")?.classList.add("bare");
     for (const part of svg.querySelectorAll(".node, .edge, .cluster")) {
       const title = part.querySelector(":scope > title")?.textContent ?? "";
-      const isEdge = part.classList.contains("edge");
       const fills = [...part.querySelectorAll("polygon, path, ellipse")].map((shape) => shape.getAttribute("fill"));
-      if (isEdge || fills.every((fill) => !fill || fill === "none" || fill === "#ffffff")) part.classList.add("bare");
-      const names = isEdge ? title.split("->").filter((name) => name.startsWith("cut_")) : [title.replace(/^cluster_/, "")];
-      for (const name of names) found.set(name, [...(found.get(name) ?? []), part]);
+      const isBare = fills.every((fill) => !fill || fill === "none" || fill === "#ffffff");
+      if (isBare || part.classList.contains("edge")) part.classList.add("bare");
+      found.set(title, [...(found.get(title) ?? []), part]);
     }
     return found;
   }
 
-  function act(name, label, run) {
-    for (const part of parts.get(name) ?? []) {
+  /** Let the parts of a title run something. An arrow without text is for the mouse only: a node says the same. */
+  function act(title, label, run) {
+    for (const part of parts.get(title) ?? []) {
       part.addEventListener("click", () => moved || run());
-      if (part.classList.contains("edge")) continue;
+      if (part.classList.contains("edge") && !part.querySelector("text")) continue;
       part.setAttribute("tabindex", "0");
       part.setAttribute("role", "button");
       part.setAttribute("aria-label", label);
