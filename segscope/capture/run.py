@@ -176,7 +176,9 @@ def _no_dump(source: str, end: ChildEnd) -> str:
         "crashed": f"was ended by {end.signal} before it printed a segmented fusion",
         "timed out": f"was {end.message}, before it printed a segmented fusion",
     }[end.outcome]
-    return f"{source}: the child process {how}" + (f": {end.message}" if end.message and end.outcome in ("error", "crashed") else "")
+    return f"{source}: the child process {how}" + (
+        f": {end.message}" if end.message and end.outcome in ("error", "crashed") else ""
+    )
 
 
 def _notes(stderr: str) -> tuple[str, ...]:

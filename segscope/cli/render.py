@@ -104,7 +104,9 @@ def command(
         raise click.UsageError("--radius is that of --focus and --query: use it with one of them")
     capture = read_capture(file, strict)
     fusions = choose_fusions(capture, number)
+    title = _title(capture)
     if grouping == "proof":
+        title = _title(capture, "the fewest connected kernels, not nvFuser's groups")
         fusions = tuple(_proof(fusion, rules) for fusion in fusions)
     elif rules:
         raise click.UsageError("--rules are those of a proof: use it with --grouping proof")
@@ -121,16 +123,16 @@ def command(
 
     views = _views(fusions, view_of)
     if output == "-":
-        _to_stdout(capture, views)
+        _to_stdout(capture, views, title)
     else:
-        _to_files(capture, views, Path(output), numbered=len(fusions) > 1)
+        _to_files(views, Path(output), title, numbered=len(fusions) > 1)
 
 
 def render_all(capture: Capture, fusions: Sequence[SegmentedFusion], path: Path) -> None:
     """Draw fusions into ``path``, or, where there are several, into ``NAME-N.svg`` each, and print what drew them."""
     from segscope.render.view import View
 
-    _to_files(capture, [(fusion, View()) for fusion in fusions], path, numbered=len(fusions) > 1)
+    _to_files([(fusion, View()) for fusion in fusions], path, _title(capture), numbered=len(fusions) > 1)
 
 
 def _views(
@@ -160,20 +162,20 @@ def _views(
     return found
 
 
-def _to_files(capture: Capture, views: Sequence[tuple[SegmentedFusion, View]], path: Path, *, numbered: bool) -> None:
+def _to_files(views: Sequence[tuple[SegmentedFusion, View]], path: Path, title: str | None, *, numbered: bool) -> None:
     from segscope.render import draw
 
     for fusion, view in views:
         target = path.with_name(f"{path.stem}-{fusion.index}{path.suffix}") if numbered else path
-        engine = draw(fusion, target, _title(capture), view)
+        engine = draw(fusion, target, title, view)
         click.echo(f"wrote {target} (drawn by {engine})")
 
 
-def _to_stdout(capture: Capture, views: Sequence[tuple[SegmentedFusion, View]]) -> None:
+def _to_stdout(capture: Capture, views: Sequence[tuple[SegmentedFusion, View]], title: str | None) -> None:
     from segscope.render import picture
 
     fusion = capture.model_copy(update={"fusions": tuple(fusion for fusion, _ in views)}).fusion
-    data, engine = picture(fusion, "svg", _title(capture), views[0][1])
+    data, engine = picture(fusion, "svg", title, views[0][1])
     click.echo(data, nl=False)
     click.echo(f"drawn by {engine}", err=True)
 
@@ -192,7 +194,7 @@ def _proof(fusion: SegmentedFusion, rules: Rules | None) -> SegmentedFusion:
     return headroom(fusion, [chosen]).bound(chosen, connected=True).proof
 
 
-def _title(capture: Capture) -> str | None:
-    from segscope.render.words import capture_name
+def _title(capture: Capture, *more: str) -> str | None:
+    from segscope.render.words import SEPARATOR, capture_name
 
-    return capture_name(capture) if capture.provenance else None
+    return SEPARATOR.join([*([capture_name(capture)] if capture.provenance else []), *more]) or None

@@ -202,3 +202,13 @@ def with_expressions(capture: Capture, count: int) -> Capture:
     )
     changed = fusion.model_copy(update={"exprs": (*fusion.exprs, *more), "groups": groups})
     return capture.model_copy(update={"fusions": (changed,)})
+
+
+def test_a_proof_is_called_one(cli: Cli, tmp_path: Path) -> None:
+    done = cli("render", JULY_2024, "--grouping", "proof", "-o", tmp_path / "p.dot")
+    assert done.code == 0
+    text = (tmp_path / "p.dot").read_text()
+    assert "the fewest connected kernels, not nvFuser's groups · fusion 0: 5 groups (4 pointwise, 1 no_op)" in text
+    resize = cli("render", JULY_2024, "--grouping", "proof", "--rules", "resize", "-o", "-")
+    assert "2 kernel groups" in resize.out
+    assert "use it with --grouping proof" in cli("render", JULY_2024, "--rules", "resize", "-o", "-").err
