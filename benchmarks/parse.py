@@ -1,6 +1,6 @@
 """How fast dumps are parsed, and in how much memory: ``python benchmarks/parse.py [--write]``.
 
-Everything is measured in this one run, each piece as the best of three processes of its own, so that what segscope
+Everything is measured in this one run, each piece as the best of seven processes of its own, so that what segscope
 remembers of earlier dumps does not count. ``--write`` puts the table into benchmarks/RESULTS.md. Compared are
 
 * ``segscope``: the typed models of every fusion, one by one (``segscope.dump.fusions``), log and passes included;
@@ -101,10 +101,10 @@ def listed_bytes(path: Path) -> int:
 
 
 def measure(reader: str, path: Path) -> tuple[float, int]:
-    """Return seconds and peak MiB of one reader: the best of three processes, of one for a large file."""
+    """Return seconds and peak MiB of one reader: the best of seven processes, of one for a large file."""
     command = [sys.executable, __file__, "--child", reader, str(path)]
     measured = []
-    for _ in range(1 if path.stat().st_size > LARGE else 3):
+    for _ in range(1 if path.stat().st_size > LARGE else 7):
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         seconds, peak = done.stdout.split()
         measured.append((float(seconds), int(peak)))

@@ -41,7 +41,7 @@ def boundary(facts: Facts, source: int, target: int, values: Sequence[str]) -> t
     if not any(map(fusion.launches_kernel, groups)):
         return [], [], ""
     reduces = any(expr.kind in REDUCTIONS for group in groups for expr in facts.exprs[group.index])
-    resize_scheduler = "resize" in fusion.schedulers and not reduces
+    resize_scheduler = facts.resize_scheduler and not reduces
     readers = {value: _readers(facts, target, value, resize_scheduler) for value in values}
     if found := _all(readers):
         return *found, _in_words(facts, source, target, *found)

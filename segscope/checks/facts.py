@@ -28,7 +28,11 @@ class Facts:
     readers: list[dict[str, list[Expr]]] = field(init=False)
     """For each group the values that its expressions read, with those that do."""
 
+    resize_scheduler: bool = field(init=False)
+    """Whether the resize scheduler takes a group, so that nvFuser had it and it was not disabled."""
+
     def __post_init__(self) -> None:
+        self.resize_scheduler = any(group.scheduler == "resize" for group in self.fusion.groups)
         self.exprs = [self.fusion.exprs_of(group) for group in self.fusion.groups]
         self.defined = [{name: expr for expr in exprs for name in expr.outputs} for exprs in self.exprs]
         self.readers = []

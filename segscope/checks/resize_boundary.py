@@ -42,7 +42,7 @@ class ResizeBoundary(Check):
             option = _LOG
             if exprs:
                 why = f"is there because {reason}"
-                advice = _BROADCAST if "resize" in fusion.schedulers else _RESIZE
+                advice = _BROADCAST if facts.resize_scheduler else _RESIZE
                 option = "NVFUSER_DISABLE=resize_scheduler"
             elif hints:
                 exprs, tensors = list(hints.values()), list(hints)

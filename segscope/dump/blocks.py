@@ -77,8 +77,7 @@ class RewrittenBlock:
 
     def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
         """Take lines of the block."""
-        for position in range(at, len(texts)):
-            raw = texts[position]
+        for position, raw in enumerate(texts[at:], at):
             into = self._into
             if into is None and raw[:1] in _STATEMENT:
                 continue
@@ -132,8 +131,7 @@ class SegmentsBlock:
 
     def take(self, texts: Sequence[str], at: int, first_line: int) -> int:
         """Take lines of the block."""
-        for position in range(at, len(texts)):
-            raw = texts[position]
+        for position, raw in enumerate(texts[at:], at):
             if raw[:1] == " " and self._statement and _FURTHER.match(raw):
                 self._statement.append(raw)
                 continue

@@ -33,6 +33,7 @@ class FusionBuilder:
         for position, line in enumerate(self._blocks.group_lines[: len(self._blocks.groups)]):
             self._positions.setdefault(line.text, []).append(position)
         self._edges: set[tuple[int, int, str]] = set()
+        self._expr_ids: dict[tuple[str, ...], tuple[Any, ...]] = {}
         self.damage = [damage("not a line of a dump", text) for text in self._blocks.unusable]
 
     def build(self) -> SegmentedFusion:
@@ -178,12 +179,16 @@ class FusionBuilder:
         }
 
     def _trial(self, trial: Trial, ids: dict[str, int]) -> dict[str, Any]:
-        expr_ids = dict.fromkeys(map(ids.get, trial.outputs))
-        expr_ids.pop(None, None)
+        outputs = tuple(trial.outputs)
+        expr_ids = self._expr_ids.get(outputs)
+        if expr_ids is None:  # the segmenter tries most sets several times
+            found = dict.fromkeys(map(ids.get, outputs))
+            found.pop(None, None)
+            expr_ids = self._expr_ids[outputs] = tuple(found)
         return {
             "line": trial.line,
-            "outputs": trial.outputs,
-            "expr_ids": list(expr_ids),
+            "outputs": outputs,
+            "expr_ids": expr_ids,
             "refusals": trial.refusals,
             "accepted": trial.accepted,
         }

@@ -71,9 +71,9 @@ class StreamReader:
 
     def _outside(self, texts: list[str], at: int, first_line: int) -> int:
         """Pass over lines up to a heading; return the position at which its part begins."""
-        for position in range(at, len(texts)):
-            text = texts[position]
-            if text[:1] in _HEADING_BEGINS or text[-1:] in _HEADING_ENDS:
+        begins, ends = _HEADING_BEGINS, _HEADING_ENDS
+        for position, text in enumerate(texts[at:], at):
+            if text[:1] in begins or text[-1:] in ends:
                 if text[-1:] in _HEADING_ENDS and (known := heading(text)):
                     text = texts[position] = known
                 if trials.is_log(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from segscope.dump.reasons import category
@@ -128,6 +129,7 @@ def _is_refusal(text: str) -> bool:
     return text.startswith(REJECTED) and _BECAUSE in text
 
 
+@lru_cache(maxsize=4096)
 def _refusal(scheduler: str, reason: str) -> Refusal:
     from segscope.model import Refusal
 

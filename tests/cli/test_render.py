@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from segscope.model import Capture
+from tests.conftest import Cli
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 JULY_2024 = FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"
