@@ -7,7 +7,7 @@ from math import prod
 from typing import ClassVar
 
 from segscope.checks.base import Check
-from segscope.checks.facts import Facts, facts_of
+from segscope.checks.facts import Facts, facts_of, tensors_of
 from segscope.checks.finding import Finding, Severity
 from segscope.model import Expr, Group, SegmentedFusion, Tensor
 
@@ -33,7 +33,7 @@ class MetadataKernel(Check):
             if fusion.launches_kernel(group):
                 kinds = ", ".join(dict.fromkeys(expr.kind for expr in exprs))
                 message = f"{group.label} ({group.scheduler}) launches a kernel for {kinds} alone"
-                written = tuple(name for name in group.outputs if name.startswith("T"))
+                written = tensors_of(group.outputs)
                 yield self._finding(facts, group, exprs, written, message)
             elif copies := [expr for expr in exprs if _merges_expanded(facts, expr)]:
                 written = tuple(name for expr in copies for name in expr.tensor_outputs)

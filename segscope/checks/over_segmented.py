@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from segscope.checks.base import Check
-from segscope.checks.facts import listed
+from segscope.checks.facts import listed, tensors_of
 from segscope.checks.finding import Finding, Severity
 from segscope.errors import SegscopeError
 from segscope.model import SegmentedFusion
@@ -42,10 +42,7 @@ class OverSegmented(Check):
         saved = fusion.count() - bound.fewest
         if saved <= 0:
             return
-        kernels = [
-            "{" + ", ".join(name for name in group.outputs if name.startswith("T")) + "}"
-            for group in bound.proof.kernel_groups
-        ]
+        kernels = [f"{{{', '.join(tensors_of(group.outputs))}}}" for group in bound.proof.kernel_groups]
         would = "would do" if bound.exact else "would do, or fewer"
         yield Finding(
             rule=self.name,

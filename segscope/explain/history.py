@@ -6,8 +6,9 @@ Source: docs/dump-format.md sections 3.2 (the log) and 4 (the order in which nvF
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from segscope.checks.facts import tensors_of
 from segscope.model import Expr, SegmentedFusion, Trial
 from segscope.model.base import Model
 
@@ -97,7 +98,7 @@ def _accepted(trials: Sequence[Trial]) -> dict[frozenset[str], list[int]]:
     found: dict[frozenset[str], list[int]] = {}
     for position, trial in enumerate(trials):
         if trial.accepted:
-            found.setdefault(frozenset(_tensors(trial.outputs)), []).append(position)
+            found.setdefault(frozenset(tensors_of(trial.outputs)), []).append(position)
     return found
 
 
@@ -109,10 +110,6 @@ def _asked_again(trials: Sequence[Trial], groups: Sequence[frozenset[int]], scal
 
 def _ids(trial: Trial, scalars: set[int]) -> frozenset[int]:
     return frozenset(trial.expr_ids) - scalars
-
-
-def _tensors(names: Iterable[str]) -> list[str]:
-    return [name for name in names if name.startswith("T")]
 
 
 def history_tree(fusion: SegmentedFusion, history: History) -> str:
@@ -146,7 +143,7 @@ def _branch(fusion: SegmentedFusion, history: History, root: int) -> list[str]:
         index, depth = left.pop()
         merge = history.merges[index]
         joined = {name: part for part in merge.parts for name in history.merges[part].outputs}
-        parts = dict.fromkeys(joined.get(name, name) for name in _tensors(merge.outputs))
+        parts = dict.fromkeys(joined.get(name, name) for name in tensors_of(merge.outputs))
         words = dict.fromkeys(
             f"trial {history.merges[part].trial + 1}" if isinstance(part, int) else labels.get(part, f"{part} (a copy)")
             for part in parts

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from segscope.capture.run import Finished, Request, execute
+from segscope.checks.facts import tensors_of
 from segscope.dump.trials import UNSEGMENTED, SegmenterLog
 from segscope.errors import CaptureError
 from segscope.explain.program import Program, RebuildError
@@ -47,7 +48,7 @@ def questions(proof: SegmentedFusion) -> dict[str, Question]:
     return {
         group.label: Question(
             expr_ids=tuple(expr.id for expr in proof.exprs_of(group) if not expr.is_scalar),
-            outputs=tuple(name for name in group.outputs if name.startswith("T")),
+            outputs=tensors_of(group.outputs),
         )
         for group in proof.kernel_groups
     }

@@ -14,7 +14,7 @@ from segscope.graph import components, successors
 from segscope.model import SegmentedFusion
 from segscope.render import palette, words
 from segscope.render.labels import LINE_LIMIT, label, tooltip, wrap
-from segscope.render.sheet import FONT, style_attributes
+from segscope.render.sheet import FONT, style_attributes, titled
 
 if TYPE_CHECKING:
     from graphviz import Digraph
@@ -101,17 +101,10 @@ def _graph(title: Sequence[str]) -> Digraph:
     return Digraph(
         name="diff",
         graph_attr={
-            "label": label(title),
-            "labelloc": "t",
-            "fontname": FONT,
-            "fontsize": "18",
-            "fontcolor": palette.TEXT,
-            "bgcolor": palette.BACKGROUND,
+            **titled(title),
             "rankdir": "LR",
             "ranksep": "2.2",
             "nodesep": "0.1",
-            "pad": "0.3",
-            "tooltip": tooltip("\n".join(title)),
         },
         node_attr={"shape": "box", "fontname": FONT, "fontsize": "12", "margin": "0.16,0.06", "width": "4.4"},
         edge_attr={"fontname": FONT, "arrowsize": "0.7", "tailport": "e", "headport": "w"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from segscope.checks.facts import way
+from segscope.checks.facts import tensors_of, way
 from segscope.explain.headroom import Bound, Headroom
 from segscope.explain.history import History, history_tree
 from segscope.explain.merge import MergeAnswer
@@ -53,8 +53,7 @@ def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iter
 
 def _merge(fusion: SegmentedFusion, history: History, index: int) -> str:
     merge = history.merges[index]
-    tensors = [name for name in merge.outputs if name.startswith("T")]
-    return f"trial {merge.trial + 1} joined {', '.join(tensors)}"
+    return f"trial {merge.trial + 1} joined {', '.join(tensors_of(merge.outputs))}"
 
 
 def merge_lines(fusion: SegmentedFusion, answer: MergeAnswer) -> Iterator[str]:
@@ -104,7 +103,7 @@ def verdict_lines(bound: Bound, answers: Mapping[str, Answer]) -> Iterator[str]:
     """Yield what nvFuser said of each kernel group of a proof."""
     for label, answer in answers.items():
         group = next(group for group in bound.proof.groups if group.label == label)
-        outputs = ", ".join(name for name in group.outputs if name.startswith("T"))
+        outputs = ", ".join(tensors_of(group.outputs))
         yield f"{bound.rules}, {_notion(bound)}: the kernel of {outputs}: {_verdict(answer)}"
 
 

@@ -41,22 +41,29 @@ def sheet(fusion: SegmentedFusion, title: str | None, selection: Selection) -> D
     return Digraph(
         name="segmented_fusion",
         graph_attr={
-            "label": label(heading),
-            "labelloc": "t",
-            "fontname": FONT,
-            "fontsize": "18",
-            "fontcolor": palette.TEXT,
-            "bgcolor": palette.BACKGROUND,
+            **titled(heading),
             "rankdir": "TB",
             "ranksep": "0.55",
             "nodesep": "0.35",
-            "pad": "0.3",
-            "tooltip": tooltip("\n".join(heading)),
             **large,
         },
         node_attr={"shape": "box", "fontname": FONT, "fontsize": "14", "margin": "0.16,0.1"},
         edge_attr={"fontname": FONT, "fontsize": "11", "fontcolor": palette.TEXT},
     )
+
+
+def titled(heading: Sequence[str]) -> dict[str, str]:
+    """Return the attributes of a graph with its heading above it, which is also its tooltip."""
+    return {
+        "label": label(heading),
+        "labelloc": "t",
+        "fontname": FONT,
+        "fontsize": "18",
+        "fontcolor": palette.TEXT,
+        "bgcolor": palette.BACKGROUND,
+        "pad": "0.3",
+        "tooltip": tooltip("\n".join(heading)),
+    }
 
 
 def node_of(box: Box) -> str:
