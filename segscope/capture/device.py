@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from segscope.capture import null_device
 from segscope.capture.null_device import Card
-from segscope.capture.toolchain import CURRENT, Toolchain
+from segscope.capture.toolchain import Toolchain, is_managed
 from segscope.errors import DeviceError
 
 CHOICES: Final = ("auto", "cuda", "null")
@@ -52,7 +52,7 @@ def choose(asked: str, toolchain: str, card_name: str) -> Device:
         raise DeviceError(f"unknown device {asked!r}; valid: {', '.join(CHOICES)}")
     card = null_device.card(card_name)
     present = gpu_present()
-    managed = toolchain != CURRENT
+    managed = is_managed(toolchain)
     if asked == "cuda" and managed:
         raise DeviceError(f"toolchain {toolchain} has no GPU code; use --toolchain current with --device cuda")
     if asked == "cuda" and not present:

@@ -58,27 +58,13 @@ def capture_rope(
             had, or the child gave no dump. A child that ends badly after its dump still gives a capture, and
             ``capture.provenance.end`` tells how it ended.
     """
-    shape = CONFIGS[_one_of("configuration", config, CONFIGS)]
-    _one_of("dtype", dtype, get_args(Dtype))
     _one_of("direction", direction, get_args(Direction))
-    length = shape.block_size if sequence_length is None else sequence_length
-    for name, value in (("batch", batch), ("sequence length", length)):
-        if value < 1:
-            raise SegscopeError(f"{name} {value}: must be at least 1")
-    options: dict[str, str | int | bool | None] = {
-        "config": config,
-        **{name: value for name, value in asdict(shape).items() if name != "block_size"},
-        "batch": batch,
-        "sequence_length": length,
-        "dtype": dtype,
-        "direction": direction,
-        "bookend": bookend,
-    }
+    options = rope_options(config, batch=batch, sequence_length=sequence_length, dtype=dtype)
     return run(
         Request(
             workload="rope",
             file=_WORKLOAD,
-            options=options,
+            options=options | {"direction": direction, "bookend": bookend},
             phases=("backward",) if direction == "backward" else None,
             disable=_options(disable),
             enable=_options(enable),
@@ -88,6 +74,25 @@ def capture_rope(
         card=card,
         timeout=timeout,
     )
+
+
+def rope_options(
+    config: str, *, batch: int, sequence_length: int | None, dtype: str
+) -> dict[str, str | int | bool | None]:
+    """Return what defines RoPE's shape, for ``workloads/rope.py``; SegscopeError for what is not known."""
+    shape = CONFIGS[_one_of("configuration", config, CONFIGS)]
+    _one_of("dtype", dtype, get_args(Dtype))
+    length = shape.block_size if sequence_length is None else sequence_length
+    for name, value in (("batch", batch), ("sequence length", length)):
+        if value < 1:
+            raise SegscopeError(f"{name} {value}: must be at least 1")
+    return {
+        "config": config,
+        **{name: value for name, value in asdict(shape).items() if name != "block_size"},
+        "batch": batch,
+        "sequence_length": length,
+        "dtype": dtype,
+    }
 
 
 def _options(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +32,7 @@ class Request:
 
     workload: str
     file: Path
-    """A file with ``phases(options)``; see worker.py."""
+    """A file, or a package's folder, with ``phases(options)``; see worker.py."""
     options: dict[str, str | int | bool | None]
     phases: tuple[str, ...] | None = None
     """The phases whose dump is wanted; None for all."""
@@ -80,7 +80,7 @@ def run(request: Request, *, toolchain: str | None, device: str, card: str, time
     """
     finished = execute(request, toolchain=toolchain, device=device, card=card, timeout=timeout)
     record, end = finished.record, finished.end
-    text = _wanted(finished.stdout, record, request.phases)
+    text = printed(finished.stdout, record, request.phases)
     source = f"{request.workload} in {finished.chain.name}"
     try:
         parsed = dump.parse(text, source)
@@ -118,7 +118,8 @@ def execute(request: Request, *, toolchain: str | None, device: str, card: str, 
     with signals_raise(), tempfile.TemporaryDirectory(prefix="segscope-") as name:
         folder = Path(name)
         record_file, options_file = folder / "record.json", folder / "options.json"
-        options_file.write_text(json.dumps(request.options | request.carried), encoding="utf-8")
+        options = request.options | request.carried | {"inductor": chain.inductor}
+        options_file.write_text(json.dumps(options), encoding="utf-8")
         command = [str(chain.python), str(_WORKER), str(request.file), str(options_file), str(record_file)]
         ended = child.run(command, environment, folder, timeout)
         record: dict[str, Any] = json.loads(record_file.read_text()) if record_file.exists() else {}
@@ -135,7 +136,7 @@ def _inherited(chain: Toolchain) -> dict[str, str]:
     return kept | ({"PYTHONNOUSERSITE": "1"} if chain.managed else {})
 
 
-def _wanted(stdout: bytes, record: Mapping[str, Any], phases: tuple[str, ...] | None) -> str:
+def printed(stdout: bytes, record: Mapping[str, Any], phases: Sequence[str] | None) -> str:
     """Return the output of the wanted phases; one that did not end reaches to the end of the output."""
     if phases is not None:
         spans = [(p["start"], p.get("end", len(stdout))) for p in record.get("phases", ()) if p["name"] in phases]

@@ -1,15 +1,16 @@
 """Runs one workload inside a toolchain.
 
-    python worker.py WORKLOAD.py OPTIONS RECORD
+    python worker.py WORKLOAD OPTIONS RECORD
 
-WORKLOAD.py is a file with ``phases(options) -> iterable of (name, callable)``, OPTIONS a file with a JSON object,
-RECORD the file to keep as a JSON record of how far it got. nvFuser prints its dump on file descriptor 1, which must be
-a regular file; the record says where in it each phase begins and ends.
+WORKLOAD is a file, or a package's folder, with ``phases(options) -> iterable of (name, callable)``, OPTIONS a file with
+a JSON object, RECORD the file to keep as a JSON record of how far it got. nvFuser prints its dump on file descriptor 1,
+which must be a regular file; the record says where in it each phase begins and ends.
 
 This file imports nothing of segscope: any Python 3.10 or later with torch, nvFuser and Thunder runs it.
 """
 
 import ctypes
+import importlib
 import importlib.metadata
 import importlib.util
 import json
@@ -17,6 +18,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 _LINE_BUFFERED = 1
@@ -98,11 +100,9 @@ def _let_thunder_find_nvfuser() -> None:
 
 
 def _phases(path: str) -> Callable[[dict[str, Any]], Iterable[tuple[str, Callable[[], None]]]]:
-    spec = importlib.util.spec_from_file_location("workload", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    package = sys.modules["workloads"] = ModuleType("workloads")
+    package.__path__ = [str(Path(path).parent)]
+    module = importlib.import_module(f"workloads.{Path(path).stem}")
     phases: Callable[[dict[str, Any]], Iterable[tuple[str, Callable[[], None]]]] = module.phases
     return phases
 

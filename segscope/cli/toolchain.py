@@ -1,23 +1,35 @@
-"""``segscope toolchain``: install, list and remove toolchains."""
+"""``segscope toolchain``: install, list, add and remove toolchains."""
+
+import json
+import subprocess
+from pathlib import Path
 
 import click
 
 from segscope.capture import toolchain
-from segscope.capture.toolchain.install import disk_usage
-from segscope.capture.toolchain.spec import load
+from segscope.capture.toolchain.folder import disk_use
 from segscope.errors import ToolchainError
 
-_HEADER = ("NAME", "STATE", "PYTHON", "TORCH", "NVFUSER", "THUNDER", "DISK")
+_HEADER = ("NAME", "STATE", "PYTHON", "TORCH", "NVFUSER", "THUNDER", "DISK", "OWN")
+_VERSIONS = """
+import json, platform
+from importlib import metadata
+found = {str(package.name).lower(): package.version for package in metadata.distributions()}
+print(json.dumps(found | {"python": platform.python_version()}))
+"""
 
 
 @click.group()
 def command() -> None:
-    """Install, list and remove toolchains: one Python with one torch, nvFuser and Thunder each."""
+    """Install, list, add and remove toolchains: one Python with one torch, nvFuser and Thunder each."""
 
 
 @command.command("list")
 def list_() -> None:
-    """List the toolchains, and what is in them."""
+    """List the toolchains, and what is in them.
+
+    DISK is what a toolchain takes by itself; OWN is what no other toolchain shares, and so what removing it frees.
+    """
     rows = [_HEADER, *(_row(name) for name in toolchain.names())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -31,14 +43,41 @@ def install(names: tuple[str, ...]) -> None:
     """Install toolchains; without a NAME, the default one."""
     chosen = names or (toolchain.default_name(),)
     states = {name: toolchain.state(name) for name in chosen}
-    if toolchain.CURRENT in states:
-        raise ToolchainError(
-            f"toolchain {toolchain.CURRENT} is the Python that runs segscope: install torch and nvFuser there yourself"
-        )
+    for name in states:
+        if isinstance(there := toolchain.get(name), toolchain.AddedInterpreter):
+            what = "the Python that runs segscope" if name == toolchain.CURRENT else there.interpreter
+            raise ToolchainError(f"toolchain {name} is {what}: install torch and nvFuser there yourself")
     for name, state in states.items():
         found = toolchain.ensure(name)
         if state == "installed":
             click.echo(f"{name} is already installed: {found.python}")
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--python",
+    "python",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A Python that has torch and nvFuser; it stays where it is, and may use a GPU.",
+)
+@click.option("--like", metavar="TOOLCHAIN", help="A toolchain to install anew, with other packages in it.")
+@click.option(
+    "--wheel",
+    "wheels",
+    metavar="FILE|NAME==VERSION",
+    multiple=True,
+    help="A package to put in place of that one's, such as an nvFuser built from source; may be given several times.",
+)
+def add(name: str, python: Path | None, like: str | None, wheels: tuple[str, ...]) -> None:
+    """Let NAME be a toolchain: a Python that is there, or one like another but for some packages."""
+    if python and not (like or wheels):
+        toolchain.add_interpreter(name, python)
+    elif like and wheels and not python:
+        toolchain.add_like(name, like, wheels)
+    else:
+        raise click.UsageError("give either --python, or --like and at least one --wheel")
+    click.echo(f"added {name}" + (f"; to install it now: segscope toolchain install {name}" if like else ""))
 
 
 @command.command()
@@ -57,31 +96,36 @@ def remove(name: str) -> None:
 
 
 def _row(name: str) -> tuple[str, ...]:
-    state = toolchain.state(name)
-    if name == toolchain.CURRENT:
-        return (name, state, *_versions_here(), "-")
-    spec = load().get(name)
-    title = f"{name} (default)" if name == toolchain.default_name() else name
-    versions = (
+    spec, state = toolchain.get(name), toolchain.state(name)
+    if isinstance(spec, toolchain.AddedInterpreter):
+        return (name, state, *_versions_in(spec.interpreter), "-", "-")
+    return (
+        f"{name} (default)" if name == toolchain.default_name() else name,
+        state,
         spec.python,
         spec.version("torch"),
         spec.version("nvfuser"),
         spec.version("lightning-thunder"),
+        *_sizes(spec, state),
     )
-    folder = toolchain.root() / name
-    size = f"{disk_usage(folder) / 1e9:.1f} GB" if state != "not installed" else f"({spec.size_gb} GB)"
-    return (title, state, *versions, size)
 
 
-def _versions_here() -> tuple[str, str, str, str]:
-    import platform
-    from importlib import metadata
+def _sizes(spec: toolchain.ToolchainSpec, state: toolchain.State) -> tuple[str, str]:
+    if state == "not installed":
+        return f"({spec.size_gb} GB)", "-"
+    use = disk_use(toolchain.root() / spec.name)
+    return _size(use.total), _size(use.own)
 
-    installed = {str(found.name).lower(): found.version for found in metadata.distributions()}
-    nvfuser = next((version for name, version in installed.items() if name.startswith("nvfuser")), "-")
-    return (
-        platform.python_version(),
-        installed.get("torch", "-"),
-        nvfuser,
-        installed.get("lightning-thunder", "-"),
-    )
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def _versions_in(python: str) -> tuple[str, str, str, str]:
+    try:
+        done = subprocess.run([python, "-c", _VERSIONS], capture_output=True, text=True, timeout=60)
+        found: dict[str, str] = json.loads(done.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValueError):
+        return "-", "-", "-", "-"
+    nvfuser = next((version for package, version in found.items() if package.startswith("nvfuser")), "-")
+    return found["python"], found.get("torch", "-"), nvfuser, found.get("lightning-thunder", "-")

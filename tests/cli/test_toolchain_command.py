@@ -1,9 +1,13 @@
+import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from segscope.capture import toolchain
+from segscope.capture.toolchain.folder import MARKER
 from segscope.cli.toolchain import command
 from segscope.errors import ToolchainError
 
@@ -20,10 +24,26 @@ def run(*arguments: str) -> Result:
 
 def test_list_shows_every_toolchain_with_its_versions(empty_home: Path) -> None:
     lines = run("list").output.splitlines()
-    assert [line.split()[0] for line in lines[1:4]] == ["nvfuser-0.2.36", "nvfuser-0.2.8", "current"]
-    default = "nvfuser-0.2.36 (default) not installed 3.12 2.10.0 0.2.36.dev20260301 0.2.6 (1.1 GB)"
+    assert lines[0].split() == ["NAME", "STATE", "PYTHON", "TORCH", "NVFUSER", "THUNDER", "DISK", "OWN"]
+    assert [line.split()[0] for line in lines[1:-2]] == toolchain.names()
+    default = "nvfuser-0.2.36 (default) not installed 3.12 2.10.0 0.2.36.dev20260301 0.2.6 (1.8 GB) -"
     assert lines[1].split() == default.split()
+    assert max(map(len, lines[:-1])) <= 120
     assert str(empty_home / "toolchains") in lines[-1]
+
+
+def test_list_tells_what_is_shared(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [empty_home / "toolchains" / name for name in ("nvfuser-0.2.8", "thunder-711")]
+    for folder in folders:
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "python").touch()
+        (folder / MARKER).write_text(json.dumps({"python": "3.10.1", "pins": []}))
+    (folders[0] / "library").write_bytes(b"x" * 3_000_000)
+    os.link(folders[0] / "library", folders[1] / "library")
+    rows = {line.split()[0]: line.split() for line in run("list").output.splitlines() if line}
+    for folder in folders:
+        assert rows[folder.name][1] == "outdated"
+        assert rows[folder.name][-4:] == ["3", "MB", "0", "MB"]
 
 
 @pytest.mark.parametrize("subcommand", ["path", "remove"])
@@ -54,3 +74,45 @@ def test_path_prints_nothing_but_the_interpreter() -> None:
     if not installed:
         pytest.skip("no toolchain is installed")
     assert run("path", installed[0]).output == f"{toolchain.find(installed[0]).python}\n"
+
+
+def test_add_list_and_remove_a_python(empty_home: Path, tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    for package in ("torch", "nvfuser"):
+        (packages / package).mkdir(parents=True)
+        (packages / package / "__init__.py").touch()
+    (packages / "torch-9.8.dist-info").mkdir()
+    (packages / "torch-9.8.dist-info" / "METADATA").write_text("Name: torch\nVersion: 9.8\n")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+
+    assert run("add", "mine", "--python", str(python)).output == "added mine\n"
+    row = next(line for line in run("list").output.splitlines() if line.startswith("mine "))
+    assert row.split()[1] == "installed"
+    assert "9.8" in row
+    assert run("path", "mine").output == f"{python}\n"
+    error = run("install", "mine").exception
+    assert isinstance(error, ToolchainError)
+    assert str(error) == f"toolchain mine is {python}: install torch and nvFuser there yourself"
+    assert run("remove", "mine").output == "removed mine\n"
+    assert "mine" not in run("list").output
+
+
+def test_add_one_like_another(empty_home: Path) -> None:
+    result = run("add", "mine", "--like", "nvfuser-0.2.8", "--wheel", "nvfuser-cu121-torch24==0.2.9.dev20240808")
+    assert result.output == "added mine; to install it now: segscope toolchain install mine\n"
+    row = next(line for line in run("list").output.splitlines() if line.startswith("mine "))
+    assert row.split() == "mine not installed 3.10 2.4.0 0.2.9.dev20240808 0.2.1 (1.6 GB) -".split()
+    assert run("remove", "mine").exit_code == 0
+
+
+@pytest.mark.usefixtures("empty_home")
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--like", "nvfuser-0.2.8"], ["--wheel", "a==1"], ["--python", sys.executable, "--like", "nvfuser-0.2.8"]],
+)
+def test_add_takes_a_python_or_one_like_another(options: list[str]) -> None:
+    result = run("add", "mine", *options)
+    assert result.exit_code == 2
+    assert "either --python, or --like and at least one --wheel" in result.output

@@ -1,30 +1,37 @@
 """Toolchains: interpreters with one torch + nvFuser + Thunder each.
 
-Those of ``toolchains.toml`` are installed, each in its own virtual environment, under segscope's home; they
-have no CUDA libraries and no GPU code, and run on the null device only. ``current`` is the interpreter that
-runs segscope.
+Those of ``toolchains.toml``, and what users make of them, are installed, each in its own virtual environment, under
+segscope's home; they have no CUDA libraries and no GPU code, and run on the null device only. ``current`` is the
+interpreter that runs segscope; users add other interpreters that are there.
 """
 
-import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from segscope.capture.toolchain import environment
+from segscope.capture.toolchain import added, environment, wheels
 from segscope.capture.toolchain import install as _install
+from segscope.capture.toolchain.added import AddedInterpreter
 from segscope.capture.toolchain.install import State
+from segscope.capture.toolchain.probe import packages_of
 from segscope.capture.toolchain.spec import CURRENT, ToolchainSpec, load
 from segscope.errors import ToolchainError
 from segscope.home import home
 
 __all__ = [
     "CURRENT",
+    "AddedInterpreter",
     "State",
     "Toolchain",
+    "ToolchainSpec",
+    "add_interpreter",
+    "add_like",
     "default_name",
     "ensure",
     "find",
+    "get",
     "installed",
+    "is_managed",
     "names",
     "remove",
     "root",
@@ -43,12 +50,13 @@ class Toolchain:
     """Where torch and nvFuser are."""
     managed: bool
     """Whether segscope installed it: then it has no GPU code, and runs on the null device only."""
+    inductor: str = ""
+    """The state that torch's Inductor is brought to in the child process; empty: as it is."""
 
 
 def names() -> list[str]:
-    """Return the names of all toolchains, the default first and ``current`` last."""
-    catalogue = load()
-    return [*sorted(catalogue.specs, key=lambda name: name != catalogue.default), CURRENT]
+    """Return the names of all toolchains: the default, the others, those that the user added, ``current``."""
+    return list(_known())
 
 
 def default_name() -> str:
@@ -61,19 +69,36 @@ def root() -> Path:
     return home().absolute() / "toolchains"
 
 
+def get(name: str) -> ToolchainSpec | AddedInterpreter:
+    """Return what a toolchain is: packages to install, or a Python that is there.
+
+    Raises:
+        ToolchainError: the name is unknown; the message lists the valid ones.
+    """
+    known = _known()
+    if name not in known:
+        raise ToolchainError(f"unknown toolchain {name!r}; valid: {', '.join(names())}")
+    return known[name]
+
+
+def is_managed(name: str) -> bool:
+    """Say whether segscope installs the toolchain, so that it has no GPU code; ToolchainError for an unknown name."""
+    return isinstance(get(name), ToolchainSpec)
+
+
 def state(name: str) -> State:
     """Say whether a toolchain can be used: ``installed``, ``not installed``, or ``outdated`` (other pins).
 
     Raises:
         ToolchainError: the name is unknown.
     """
-    if name == CURRENT:
-        try:
-            _current()
-        except ToolchainError:
-            return "not installed"
-        return "installed"
-    return _install.state(load().get(name), root())
+    if isinstance(spec := get(name), ToolchainSpec):
+        return _install.state(spec, root())
+    try:
+        find(name)
+    except ToolchainError:
+        return "not installed"
+    return "installed"
 
 
 def installed(name: str) -> bool:
@@ -87,12 +112,12 @@ def find(name: str) -> Toolchain:
     Raises:
         ToolchainError: the name is unknown, or the toolchain is not installed; the message says what to run.
     """
-    if name == CURRENT:
-        return _current()
-    spec = load().get(name)
+    known = get(name)
+    if isinstance(known, AddedInterpreter):
+        return _as_it_is(known)
     if (found := state(name)) != "installed":
         raise ToolchainError(f"toolchain {name} is {found}; run: segscope toolchain install {name}")
-    return _managed(spec)
+    return _managed(known)
 
 
 def ensure(name: str) -> Toolchain:
@@ -103,22 +128,66 @@ def ensure(name: str) -> Toolchain:
     Raises:
         ToolchainError: the name is unknown, or the installation failed.
     """
-    if name == CURRENT:
-        return _current()
-    spec = load().get(name)
+    spec = get(name)
+    if isinstance(spec, AddedInterpreter):
+        return _as_it_is(spec)
     _install.install(spec, root())
     return _managed(spec)
 
 
+def add_interpreter(name: str, python: Path) -> None:
+    """Let ``name`` be a Python that has torch and nvFuser; it stays as and where it is.
+
+    Raises:
+        ToolchainError: the name is taken or not possible, or the Python does not run or lacks one of them.
+    """
+    _check_free(name)
+    packages_of(python)
+    added.add(AddedInterpreter(name, str(python.absolute())))
+
+
+def add_like(name: str, like: str, own: tuple[str, ...]) -> None:
+    """Let ``name`` be a toolchain to install that is like another but for some packages.
+
+    Args:
+        name: one that the user added before is replaced.
+        like: the name of a toolchain that segscope installs.
+        own: wheel files, or ``NAME==VERSION``.
+
+    Raises:
+        ToolchainError: a name or package is not possible.
+    """
+    _check_free(name)
+    spec = get(like)
+    if isinstance(spec, AddedInterpreter):
+        raise ToolchainError(f"segscope does not install toolchain {like}: it cannot make another like it")
+    added.add(wheels.with_wheels(spec, name, own))
+
+
 def remove(name: str) -> None:
-    """Remove an installed toolchain.
+    """Remove a toolchain: what is installed of it, and, where the user added it, its name.
 
     Raises:
         ToolchainError: the name is unknown, not installed, or ``current``.
     """
     if name == CURRENT:
         raise ToolchainError(f"toolchain {CURRENT} is the Python that runs segscope: it cannot be removed")
-    _install.remove(load().get(name), root())
+    known, users = get(name), name in added.read()
+    if isinstance(known, ToolchainSpec) and (not users or (root() / name).exists()):
+        _install.remove(known, root())
+    if users:
+        added.forget(name)
+
+
+def _known() -> dict[str, ToolchainSpec | AddedInterpreter]:
+    specs = sorted(load().specs.values(), key=lambda spec: spec.name != default_name())
+    own = {spec.name: spec for spec in specs} | added.read()
+    return {**own, CURRENT: AddedInterpreter(CURRENT, sys.executable)}
+
+
+def _check_free(name: str) -> None:
+    if name == CURRENT or name in load().specs:
+        raise ToolchainError(f"segscope has a toolchain {name} of its own: choose another name")
 
 
 def _managed(spec: ToolchainSpec) -> Toolchain:
@@ -128,22 +197,15 @@ def _managed(spec: ToolchainSpec) -> Toolchain:
         python=environment.interpreter_of(folder),
         site_packages=environment.site_packages_of(folder, spec.python),
         managed=True,
+        inductor=spec.inductor,
     )
 
 
-def _current() -> Toolchain:
-    site_packages = _folder_of("torch")
-    nvfuser = _folder_of("nvfuser") or _folder_of("nvfuser_direct")
-    if site_packages is None or nvfuser is None:
-        missing = "nvFuser" if site_packages else "torch"
+def _as_it_is(known: AddedInterpreter) -> Toolchain:
+    python = Path(known.interpreter)
+    try:
+        return Toolchain(known.name, python, packages_of(python), managed=False)
+    except ToolchainError as error:
         raise ToolchainError(
-            f"toolchain {CURRENT} cannot be used: {sys.executable} has no {missing}; "
-            f"install it there, or choose another toolchain (segscope toolchain list)"
-        )
-    return Toolchain(name=CURRENT, python=Path(sys.executable), site_packages=site_packages, managed=False)
-
-
-def _folder_of(package: str) -> Path | None:
-    """Return the folder that a package lies in, or none; a folder without ``__init__.py`` is no package."""
-    found = importlib.util.find_spec(package)
-    return Path(found.origin).parent.parent if found and found.origin else None
+            f"toolchain {known.name} cannot be used: {error}, or choose another toolchain (segscope toolchain list)"
+        ) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from segscope.capture.processes import end, start
 from segscope.capture.toolchain.interpreters import Interpreter
-from segscope.capture.toolchain.spec import ToolchainSpec
+from segscope.capture.toolchain.spec import ToolchainSpec, package_of, version_of
 from segscope.errors import ToolchainError
 
 # The pip settings of the user that say where packages come from; the others (PIP_USER, PIP_TARGET, ...) say
@@ -46,12 +46,27 @@ def create(folder: Path, interpreter: Interpreter) -> None:
         _checked([str(interpreter.python), "-I", "-m", "venv", str(folder)], env)
 
 
+def installed_version(site_packages: Path, package: str) -> str | None:
+    """Return the version of a package in ``site_packages``, or none where it is not there."""
+    found = next(iter(Distribution.discover(name=package, path=[str(site_packages)])), None)
+    return found.version if found else None
+
+
+def missing_pins(folder: Path, spec: ToolchainSpec) -> list[str]:
+    """Return those of ``spec.pins`` that the environment does not have."""
+    there = site_packages_of(folder, spec.python)
+    return [pin for pin in spec.pins if installed_version(there, package_of(pin)) != version_of(pin)]
+
+
 def install_pins(folder: Path, spec: ToolchainSpec, say: Callable[[str], None]) -> None:
-    """Install exactly ``spec.pins``, as wheels, with pip's own progress when standard error is a terminal.
+    """Install what is missing of ``spec.pins``, as wheels, with pip's own progress when standard error is a terminal.
 
     Raises:
         ToolchainError: pip failed, or installed something else.
     """
+    pins = missing_pins(folder, spec)
+    if not pins:
+        return
     downloads = folder / "tmp"
     downloads.mkdir()
     env = {**_clean_environment(), "TMPDIR": str(downloads)}
@@ -75,7 +90,7 @@ def install_pins(folder: Path, spec: ToolchainSpec, say: Callable[[str], None]) 
         "--disable-pip-version-check",
     ]
     progress = sys.stderr.fileno() if on_terminal else subprocess.DEVNULL
-    status = _run([*command, *spec.pins], env, on_error_line, progress)
+    status = _run([*command, *pins], env, on_error_line, progress)
     if status != 0:
         reason = problems[-1] if problems else f"pip ended with status {status}"
         if retrying in problems:
@@ -87,19 +102,18 @@ def install_pins(folder: Path, spec: ToolchainSpec, say: Callable[[str], None]) 
             f"cannot install toolchain {spec.name}: {reason}; {check}, then run: segscope toolchain install {spec.name}"
         )
     downloads.rmdir()
-    _check_pins(spec, site_packages_of(folder, spec.python))
+    _check_pins(spec, folder)
 
 
-def _check_pins(spec: ToolchainSpec, site_packages: Path) -> None:
-    for pin in spec.pins:
-        name, _, version = pin.partition("==")
-        found = next(iter(Distribution.discover(name=name, path=[str(site_packages)])), None)
-        if found is None or found.version != version:
-            there = f"{name} {found.version}" if found else "nothing"
-            raise ToolchainError(
-                f"cannot install toolchain {spec.name}: pip put {there} into {site_packages}, not {pin}; "
-                f"look for a target, prefix or extra index in pip's configuration (pip config list)"
-            )
+def _check_pins(spec: ToolchainSpec, folder: Path) -> None:
+    for pin in missing_pins(folder, spec):
+        site_packages = site_packages_of(folder, spec.python)
+        version = installed_version(site_packages, package_of(pin))
+        there = f"{package_of(pin)} {version}" if version else "nothing"
+        raise ToolchainError(
+            f"cannot install toolchain {spec.name}: pip put {there} into {site_packages}, not {pin}; "
+            f"look for a target, prefix or extra index in pip's configuration (pip config list)"
+        )
 
 
 def _checked(command: list[str], env: Mapping[str, str]) -> None:

@@ -1,25 +1,21 @@
 """Install a toolchain into a folder, whole or not at all, and remove it."""
 
-import json
-import os
 import platform
 import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Literal
 
 from segscope.capture.processes import Stopped, signals_raise
 from segscope.capture.toolchain import environment
+from segscope.capture.toolchain.folder import MARKER, disk_use, lock_of, read_marker, write_marker
 from segscope.capture.toolchain.interpreters import find_interpreter
+from segscope.capture.toolchain.sharing import take_over
 from segscope.capture.toolchain.spec import ToolchainSpec
 from segscope.errors import ToolchainError
-
-MARKER = "segscope-toolchain.json"
-"""Written last: a folder without it is not a toolchain."""
 
 State = Literal["installed", "not installed", "outdated"]
 
@@ -30,13 +26,10 @@ _ROOM = 3
 def state(spec: ToolchainSpec, root: Path) -> State:
     """Say whether ``root / spec.name`` holds the toolchain; outdated: with pins other than ``spec``'s."""
     folder = root / spec.name
-    try:
-        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        current = marker["pins"] == list(spec.pins) and marker["python"].startswith(f"{spec.python}.")
-    except (OSError, ValueError, KeyError, TypeError):
+    marker = read_marker(folder)
+    if marker is None or not environment.interpreter_of(folder).exists():  # the Python that it was made with is gone
         return "not installed"
-    if not environment.interpreter_of(folder).exists():  # the Python that it was made with is gone
-        return "not installed"
+    current = marker.pins == spec.pins and marker.has_python(spec.python)
     return "installed" if current else "outdated"
 
 
@@ -80,15 +73,6 @@ def check_platform(system: str, machine: str) -> None:
         )
 
 
-def disk_usage(folder: Path) -> int:
-    """Return the bytes that a folder takes on disk, without the holes in its files."""
-    return sum(
-        os.lstat(f"{path}/{name}").st_blocks * 512
-        for path, folders, files in os.walk(folder)
-        for name in files + folders
-    )
-
-
 def _install(spec: ToolchainSpec, folder: Path) -> None:
     from segscope.capture.null_device.gpu_code import free_gpu_code
 
@@ -101,15 +85,18 @@ def _install(spec: ToolchainSpec, folder: Path) -> None:
     with signals_raise():
         try:
             _wipe(folder)
-            _check_room(spec, folder.parent)
             say(f"making an environment with {interpreter.python}")
             environment.create(folder, interpreter)
-            say(f"installing {len(spec.pins)} packages")
+            if shared := take_over(spec, folder):
+                say(f"sharing {shared} packages with other toolchains")
+            _check_room(spec, folder)
+            say(f"installing {len(environment.missing_pins(folder, spec))} packages")
             environment.install_pins(folder, spec, say)
             say("freeing the GPU code in the libraries, which no kernel will run")
             freed = free_gpu_code(environment.site_packages_of(folder, spec.python))
-            _write_marker(spec, folder)
-            say(f"installed in {folder}: {_gb(disk_usage(folder))} GB, after freeing {_gb(freed)} GB")
+            write_marker(folder, spec.pins)
+            use = disk_use(folder)
+            say(f"installed in {folder}: {_gb(use.total)} GB, of which {_gb(use.own)} its own; freed {_gb(freed)} GB")
         except BaseException as error:
             if not isinstance(error, ToolchainError):
                 reason = error if isinstance(error, Stopped) else type(error).__name__
@@ -118,28 +105,15 @@ def _install(spec: ToolchainSpec, folder: Path) -> None:
             raise
 
 
-def _check_room(spec: ToolchainSpec, root: Path) -> None:
-    free = shutil.disk_usage(root).free
-    needed = _ROOM * spec.size_gb * 1e9
+def _check_room(spec: ToolchainSpec, folder: Path) -> None:
+    """Ask for room for what is not in ``folder`` yet."""
+    free = shutil.disk_usage(folder).free
+    needed = _ROOM * max(0, spec.size_gb * 1e9 - disk_use(folder).total)
     if free < needed:
         raise ToolchainError(
             f"toolchain {spec.name} needs {_gb(needed)} GB of disk space to install, and "
-            f"{root} has {_gb(free)} GB free: make room, or set SEGSCOPE_HOME to a folder on another disk"
+            f"{folder.parent} has {_gb(free)} GB free: make room, or set SEGSCOPE_HOME to a folder on another disk"
         )
-
-
-def _write_marker(spec: ToolchainSpec, folder: Path) -> None:
-    config = (folder / "pyvenv.cfg").read_text(encoding="utf-8")
-    settings = dict(line.replace(" ", "").split("=", 1) for line in config.splitlines() if "=" in line)
-    content = {
-        "name": spec.name,
-        "python": settings.get("version") or settings["version_info"],
-        "pins": list(spec.pins),
-        "installed": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-    }
-    partial = folder / (MARKER + ".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    partial.replace(folder / MARKER)
 
 
 def _wipe(folder: Path) -> None:
@@ -152,14 +126,12 @@ def _wipe(folder: Path) -> None:
 @contextmanager
 def _locked(spec: ToolchainSpec, root: Path) -> Iterator[None]:
     """Hold the lock of a toolchain, and turn refusals of the file system into one line."""
-    from filelock import FileLock, Timeout
-
     try:
         root.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(root / f"{spec.name}.lock")
+        lock = lock_of(root / spec.name)
         try:
             lock.acquire(timeout=0)
-        except Timeout:
+        except TimeoutError:
             _say(f"{spec.name}: another process is installing or removing it; waiting")
             lock.acquire()
         try:

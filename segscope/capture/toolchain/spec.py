@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from urllib.parse import unquote
 
-from segscope.errors import ToolchainError
 from segscope.toml import read_toml
 
 CURRENT = "current"
@@ -23,11 +23,32 @@ class ToolchainSpec:
     size_gb: float
     """Disk space of the finished environment, in GB (10**9 bytes), approximately."""
     pins: tuple[str, ...]
-    """``name==version`` of every package except pip."""
+    """``name==version``, or ``name @ file:///....whl#sha256=...``, of every package except pip."""
+    date: str = ""
+    """The day nvFuser was built, such as ``2026-03-01``."""
+    era: str = ""
+    """The form of nvFuser's dumps, such as ``E10`` (docs/dump-format.md)."""
+    inductor: str = ""
+    """The state that torch's Inductor is brought to in the child process; empty: as it is."""
 
     def version(self, package: str) -> str:
         """Return the pinned version of the package whose name starts with ``package``, or ``-``."""
-        return next((pin.split("==")[1] for pin in self.pins if pin.startswith(package)), "-")
+        return next((version_of(pin) for pin in self.pins if pin.startswith(package)), "-")
+
+
+def is_exact(pin: str) -> bool:
+    """Say whether a pin names a version that is the same wherever it comes from, and not a file."""
+    return "==" in pin
+
+
+def package_of(pin: str) -> str:
+    """Return the name of the package that is pinned."""
+    return pin.partition("==")[0] if is_exact(pin) else pin.partition(" @ ")[0]
+
+
+def version_of(pin: str) -> str:
+    """Return the version that is pinned; a wheel has it in its file's name."""
+    return pin.partition("==")[2] if is_exact(pin) else unquote(pin.rpartition("/")[2]).split("-")[1]
 
 
 @dataclass(frozen=True)
@@ -36,16 +57,6 @@ class Catalogue:
 
     default: str
     specs: dict[str, ToolchainSpec]
-
-    def get(self, name: str) -> ToolchainSpec:
-        """Return the toolchain called ``name``.
-
-        Raises:
-            ToolchainError: no toolchain has that name; the message lists those there are.
-        """
-        if name in self.specs:
-            return self.specs[name]
-        raise ToolchainError(f"unknown toolchain {name!r}; valid: {', '.join([*self.specs, CURRENT])}")
 
 
 @cache
@@ -57,7 +68,10 @@ def load(path: Path = DATA) -> Catalogue:
             name=name,
             python=entry["python"],
             size_gb=entry["size_gb"],
-            pins=tuple(sorted([*data["shared"], *entry["pins"]], key=str.lower)),
+            pins=tuple(sorted([*data["shared"], *data["python"][entry["python"]], *entry["pins"]], key=str.lower)),
+            date=str(entry["date"]),
+            era=entry["era"],
+            inductor=entry.get("inductor", ""),
         )
         for name, entry in data["toolchain"].items()
     }

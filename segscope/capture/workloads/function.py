@@ -16,16 +16,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import thunder
 import torch
-from thunder.executors.nvfuserex import nvfuserex
 from torch.utils._pytree import tree_leaves
 
 PROGRAM = "captured_function"
 
 
-def phases(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield the forward pass and, with ``grad``, the backward pass of the sum over all floating outputs."""
+def subject(options: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """Return what is to be called, and its arguments."""
     sys.path += options["folders"]
     target = load(options["target"])
     grad = options["grad"]
@@ -42,12 +40,21 @@ def phases(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
     if grad and not any(tensor.requires_grad for tensor in tensors):
         for tensor in tensors:
             tensor.requires_grad_()
+    return target, arguments
+
+
+def phases(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield the forward pass and, with ``grad``, the backward pass of the sum over all floating outputs."""
+    target, arguments = subject(options)
     run = target
     if options["thunder"] is not None:
+        import thunder
+        from thunder.executors.nvfuserex import nvfuserex
+
         run = thunder.jit(target, **{"executors": [nvfuserex], **argument(options["thunder"])})
     results: list[Any] = []
     yield "forward", lambda: results.append(run(*arguments))
-    if grad:
+    if options["grad"]:
         yield "backward", lambda: backward(results)
 
 

@@ -7,9 +7,7 @@ Runs inside a toolchain (see worker.py). Options: ``n_head``, ``n_query_groups``
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import thunder
 import torch
-from thunder.executors.nvfuserex import nvfuserex
 
 
 class Rope(torch.nn.Module):
@@ -57,16 +55,23 @@ def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tenso
     return ((x * cos) + (rotated * sin)).to(dtype=x.dtype)
 
 
-def phases(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield the forward pass and, where the direction asks for it, the backward pass of ``q.sum() + k.sum()``."""
+def subject(options: dict[str, Any], with_grad: bool) -> tuple[Rope, tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Return the module and its arguments, of which ``qkv`` may ask for a gradient; their values are not defined."""
     n_head, groups, size, n_elem = (options[name] for name in ("n_head", "n_query_groups", "head_size", "rope_n_elem"))
-    with_grad = options["direction"] != "forward"
     form: dict[str, Any] = {"device": "cuda", "dtype": getattr(torch, options["dtype"])}
     length = options["sequence_length"]
     qkv = torch.empty(options["batch"], length, (n_head + 2 * groups) * size, requires_grad=with_grad, **form)
     cos = torch.empty(length, n_elem, **form)
-    sin = torch.empty_like(cos)
-    rope = Rope(n_head, groups, size, n_elem)
+    return Rope(n_head, groups, size, n_elem), (qkv, cos, torch.empty_like(cos))
+
+
+def phases(options: dict[str, Any]) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield the forward pass and, where the direction asks for it, the backward pass of ``q.sum() + k.sum()``."""
+    import thunder
+    from thunder.executors.nvfuserex import nvfuserex
+
+    with_grad = options["direction"] != "forward"
+    rope, (qkv, cos, sin) = subject(options, with_grad)
     module = thunder.jit(rope, executors=[nvfuserex], nv_enable_bookend=options["bookend"])
     results: list[torch.Tensor] = []
     yield "forward", lambda: results.extend(module(qkv, cos, sin))

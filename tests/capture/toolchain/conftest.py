@@ -20,28 +20,34 @@ from segscope.capture.toolchain.spec import ToolchainSpec
 RUNNING_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def tiny_spec(*pins: str, size_gb: float = 0.001) -> ToolchainSpec:
-    return ToolchainSpec("tiny", RUNNING_PYTHON, size_gb, pins or ("tiny==1.0",))
+def tiny_spec(*pins: str, size_gb: float = 0.001, name: str = "tiny") -> ToolchainSpec:
+    return ToolchainSpec(name, RUNNING_PYTHON, size_gb, pins or ("tiny==1.0",))
 
 
-def _write_wheel(folder: Path, version: str) -> None:
-    info = f"tiny-{version}.dist-info"
+def write_wheel(folder: Path, version: str, package: str = "tiny") -> Path:
+    """Write a wheel of one module, which knows its version, and a script that prints it."""
+    info = f"{package}-{version}.dist-info"
     files = {
-        "tiny.py": f"version = {version!r}\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: tiny\nVersion: {version}\n",
+        f"{package}.py": f"version = {version!r}\ndef main(): print(version)\n",
+        f"{package}_data/numbers.txt": "1 2 3\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": f"[console_scripts]\n{package} = {package}:main\n",
     }
     files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
-    with zipfile.ZipFile(folder / f"tiny-{version}-py3-none-any.whl", "w") as wheel:
+    path = folder / f"{package}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
         for name, text in files.items():
             wheel.writestr(name, text)
+    return path
 
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheels")
-    _write_wheel(folder, "1.0")
-    _write_wheel(folder, "2.0")
+    write_wheel(folder, "1.0")
+    write_wheel(folder, "2.0")
+    write_wheel(folder, "1.0", "other")
     return folder
 
 
@@ -112,7 +118,8 @@ import json, sys
 from pathlib import Path
 from segscope.capture.toolchain.install import install
 from segscope.capture.toolchain.spec import ToolchainSpec
-print(install(ToolchainSpec(**json.loads(sys.argv[1])), Path(sys.argv[2])))
+fields = json.loads(sys.argv[1])
+print(install(ToolchainSpec(**fields | {"pins": tuple(fields["pins"])}), Path(sys.argv[2])))
 """
 
 

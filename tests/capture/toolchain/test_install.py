@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from segscope.capture.toolchain.install import MARKER, check_platform, disk_usage, install, remove, state
+from segscope.capture.toolchain.folder import MARKER
+from segscope.capture.toolchain.install import check_platform, install, remove, state
 from segscope.errors import ToolchainError
 
 from .conftest import RUNNING_PYTHON, HeldIndex, start_installer, tiny_spec
@@ -132,7 +133,7 @@ def test_a_package_of_another_version_than_its_pin(tmp_path: Path, local_index: 
 
 
 def test_no_room(tmp_path: Path) -> None:
-    with pytest.raises(ToolchainError, match=r"needs 3000000000\.0 GB .* has [\d.]+ GB free"):
+    with pytest.raises(ToolchainError, match=r"needs 2999999999\.\d GB .* has [\d.]+ GB free"):
         install(tiny_spec(size_gb=1e9), tmp_path)
     assert not (tmp_path / "tiny").exists()
 
@@ -166,10 +167,3 @@ def test_an_environment_whose_python_is_gone_is_not_an_installation(tmp_path: Pa
 def test_only_linux_on_x86_64(system: str, machine: str) -> None:
     with pytest.raises(ToolchainError, match=f"this is {system} on {machine}"):
         check_platform(system, machine)
-
-
-def test_disk_usage_leaves_out_holes(tmp_path: Path) -> None:
-    (tmp_path / "full").write_bytes(b"x" * 1_000_000)
-    with (tmp_path / "hole").open("wb") as file:
-        file.truncate(50_000_000)
-    assert 1_000_000 <= disk_usage(tmp_path) < 2_000_000

@@ -11,7 +11,6 @@
 /* Handles that are only ever handed back. */
 #define CONTEXT HANDLE(0x20)
 #define MODULE HANDLE(0x30)
-#define FUNCTION HANDLE(0x40)
 
 /* ---------------------------------------------------------------- device and context */
 
@@ -128,11 +127,12 @@ status_t cuModuleLoadDataEx(void **module, const void *image, unsigned count, co
 
 NOOP(cuModuleUnload)
 
+/* A function's handle is its name, which is never freed: they are few. */
 status_t cuModuleGetFunction(void **function, void *module, const char *name)
 {
     TRACE();
-    *function = FUNCTION;
-    return SUCCESS;
+    *function = strdup(name);
+    return *function == NULL ? OUT_OF_MEMORY : SUCCESS;
 }
 
 REFUSE(cuLinkCreate_v2)
@@ -172,9 +172,27 @@ status_t cuFuncGetAttribute(int *value, int attribute, void *function)
 
 NOOP(cuFuncSetAttribute)
 NOOP(cuFuncSetCacheConfig)
-NOOP(cuLaunchKernel)
-NOOP(cuLaunchKernelEx)
-NOOP(cuLaunchCooperativeKernel)
+
+status_t cuLaunchKernel(void *function)
+{
+    TRACE();
+    log_launch(function);
+    return SUCCESS;
+}
+
+status_t cuLaunchKernelEx(const void *configuration, void *function)
+{
+    TRACE();
+    log_launch(function);
+    return SUCCESS;
+}
+
+status_t cuLaunchCooperativeKernel(void *function)
+{
+    TRACE();
+    log_launch(function);
+    return SUCCESS;
+}
 
 /* The descriptor is read by the kernel only. */
 NOOP(cuTensorMapEncodeTiled)

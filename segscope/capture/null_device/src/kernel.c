@@ -1,7 +1,13 @@
-/* The runtime's kernels: registered, asked about, launched, and never run. */
+/* The runtime's kernels: registered, asked about, launched, and never run; and the log of all launches. */
+#define _GNU_SOURCE
 #include "null_device.h"
 
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---------------------------------------------------------------- registration */
 
@@ -20,8 +26,98 @@ char __cudaInitModule(void **handle)
 
 void __cudaRegisterFatBinaryEnd(void) {}
 void __cudaUnregisterFatBinary(void) {}
-void __cudaRegisterFunction(void) {}
 void __cudaRegisterVar(void) {}
+
+typedef struct kernel {
+    const void *stub; /* the host function that it is launched by */
+    const char *name; /* mangled; it lies in the library that registers it */
+} kernel_t;
+
+static kernel_t *kernels; /* under lock */
+static size_t kernel_count, kernel_room;
+
+/* Of its ten parameters only those that are read here. A kernel for which there is no memory stays unknown. */
+void __cudaRegisterFunction(void **handle, const void *stub, char *device_stub, const char *name)
+{
+    enum { FIRST_ROOM = 1024 };
+    pthread_mutex_lock(&lock);
+    if (kernel_count == kernel_room) {
+        size_t room = kernel_room == 0 ? FIRST_ROOM : 2 * kernel_room;
+        kernel_t *grown = realloc(kernels, room * sizeof *kernels);
+        if (grown != NULL) {
+            kernels = grown;
+            kernel_room = room;
+        }
+    }
+    if (kernel_count < kernel_room)
+        kernels[kernel_count++] = (kernel_t){stub, name};
+    pthread_mutex_unlock(&lock);
+}
+
+/* The latest first: the address may have been that of a kernel in a library that is no longer loaded. */
+static const char *kernel_name(const void *stub)
+{
+    const char *name = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = kernel_count; i > 0 && name == NULL; i--)
+        if (kernels[i - 1].stub == stub)
+            name = kernels[i - 1].name;
+    pthread_mutex_unlock(&lock);
+    return name == NULL ? "unregistered kernel" : name;
+}
+
+/* ---------------------------------------------------------------- the log of launches */
+
+static FILE *launches;    /* changed under lock; NULL while nothing is logged */
+static char *launch_text; /* under lock; what went into it, once it is closed */
+static size_t launch_size;
+
+static bool logging(void)
+{
+    return __atomic_load_n(&launches, __ATOMIC_RELAXED) != NULL;
+}
+
+/* Closes the log, under lock; false if it is not whole. */
+static bool close_launches(void)
+{
+    FILE *closing = launches;
+    __atomic_store_n(&launches, NULL, __ATOMIC_RELAXED);
+    if (closing == NULL)
+        return false;
+    bool whole = !ferror(closing);
+    return fclose(closing) == 0 && whole;
+}
+
+/* Begins an empty log. */
+void segscope_null_launches_start(void)
+{
+    pthread_mutex_lock(&lock);
+    close_launches();
+    free(launch_text);
+    launch_text = NULL;
+    __atomic_store_n(&launches, open_memstream(&launch_text, &launch_size), __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Ends the log. Returns the names of the kernels that were launched since it began, in order, each with a newline;
+ * NULL if none was begun or memory ran out. The text stays until the next log begins. */
+const char *segscope_null_launches_stop(void)
+{
+    pthread_mutex_lock(&lock);
+    bool whole = close_launches();
+    pthread_mutex_unlock(&lock);
+    return whole ? launch_text : NULL;
+}
+
+void log_launch(const char *name)
+{
+    if (!logging())
+        return;
+    pthread_mutex_lock(&lock);
+    if (launches != NULL)
+        fprintf(launches, "%s\n", name);
+    pthread_mutex_unlock(&lock);
+}
 
 /* ---------------------------------------------------------------- launch */
 
@@ -54,8 +150,21 @@ status_t __cudaPopCallConfiguration(dim3_t *grid, dim3_t *block, size_t *shared_
     return SUCCESS;
 }
 
-NOOP(cudaLaunchKernel)
-NOOP(cudaLaunchKernelExC)
+status_t cudaLaunchKernel(const void *stub)
+{
+    TRACE();
+    if (logging())
+        log_launch(kernel_name(stub));
+    return SUCCESS;
+}
+
+status_t cudaLaunchKernelExC(const void *configuration, const void *stub)
+{
+    TRACE();
+    if (logging())
+        log_launch(kernel_name(stub));
+    return SUCCESS;
+}
 
 /* ---------------------------------------------------------------- attributes */
 

@@ -102,6 +102,9 @@ int resident_blocks(int threads, size_t dynamic_shared_memory);
 int resident_clusters(void);
 size_t shared_memory_left(int blocks);
 
+/* Notes a launch, if someone asked for the log: launches.py does, by the two functions behind it. */
+void log_launch(const char *name);
+
 /* ---------------------------------------------------------------- what is said (report.c) */
 
 extern bool tracing; /* SEGSCOPE_NULL_TRACE=1 */

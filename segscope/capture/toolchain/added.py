@@ -1,0 +1,95 @@
+"""The user's own toolchains: ``toolchains.toml`` in segscope's home."""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from segscope.capture.toolchain.spec import ToolchainSpec
+from segscope.errors import ToolchainError
+from segscope.home import home
+from segscope.toml import read_toml
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][\w.+-]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class AddedInterpreter:
+    """A Python of the user's, which segscope uses and leaves as it is."""
+
+    name: str
+    interpreter: str
+    """Its path."""
+
+
+Added = AddedInterpreter | ToolchainSpec
+
+
+def read() -> dict[str, Added]:
+    """Return what the user added, by name.
+
+    Raises:
+        ToolchainError: the file cannot be read.
+    """
+    file = _file()
+    if not file.exists():
+        return {}
+    try:
+        return {name: _from_table(name, table) for name, table in read_toml(file).get("toolchain", {}).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ToolchainError(
+            f"cannot read {file}: {error}; correct it, or remove it and add toolchains again"
+        ) from None
+
+
+def add(added: Added) -> None:
+    """Write a toolchain down, in place of what had its name.
+
+    Raises:
+        ToolchainError: no folder can have that name, or the file cannot be written.
+    """
+    if not _NAME.fullmatch(added.name):
+        raise ToolchainError(f"{added.name!r} cannot name a toolchain: use letters, digits and . _ + -")
+    _write(read() | {added.name: added})
+
+
+def forget(name: str) -> None:
+    """Strike a toolchain out.
+
+    Raises:
+        ToolchainError: the file cannot be written.
+    """
+    _write({kept: added for kept, added in read().items() if kept != name})
+
+
+def _file() -> Path:
+    return home().absolute() / "toolchains.toml"
+
+
+def _from_table(name: str, table: dict[str, object]) -> Added:
+    if "interpreter" in table:
+        return AddedInterpreter(name=name, **table)  # type: ignore[arg-type]
+    return ToolchainSpec(name=name, **table | {"pins": tuple(table["pins"])})  # type: ignore[arg-type]
+
+
+def _write(toolchains: dict[str, Added]) -> None:
+    lines = ["# What segscope toolchain add wrote down."]
+    for name, added in toolchains.items():
+        lines += ["", f'[toolchain."{name}"]']
+        # What JSON writes for strings, numbers and lists of strings, TOML reads.
+        lines += [
+            f"{field} = {json.dumps(value, ensure_ascii=False)}"
+            for field, value in asdict(added).items()
+            if field != "name" and value != ""
+        ]
+    file = _file()
+    partial = file.with_name(file.name + ".partial")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot write {file}: {error.strerror}; set SEGSCOPE_HOME to a folder that you can write to"
+        ) from error

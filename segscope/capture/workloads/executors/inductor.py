@@ -1,0 +1,249 @@
+"""Records what Inductor was given and what it made of it.
+
+The places that are watched are there from torch 2.3 to 2.11 (torch/_inductor): ``compile_fx.compile_fx``,
+``graph.GraphLowering``, ``codegen.triton.TritonScheduling.define_kernel``, ``scheduler.Scheduler.codegen_extern_call``
+and ``scheduler.WhyNoFuse``.
+"""
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._inductor import compile_fx, graph, scheduler
+from torch._inductor.codegen import triton
+from torch._inductor.utils import aggregate_origins
+from torch._inductor.virtualized import V
+from torch.utils._pytree import tree_leaves
+
+Record = dict[str, Any]
+
+
+class Graph:
+    """One graph that Inductor compiled."""
+
+    def __init__(self, module: torch.fx.GraphModule, backward: bool, asked: int) -> None:
+        self.module = module
+        """As it was handed to Inductor: ATen operations, after AOTAutograd and decompositions."""
+        self.backward = backward
+        self.asked = asked
+        """Which call of Inductor by Dynamo it belongs to, from 0: a forward and its backward graph share one."""
+        self.nodes: list[Record] = []
+        """Of the graph as it was lowered, after Inductor's own passes over it."""
+        self.outputs: list[str] = []
+        """The buffer that holds each output."""
+        self.kernels: list[Record] = []
+        self.why_not: Counter[tuple[str, tuple[str, ...], str, tuple[str, ...], str]] = Counter()
+
+    def record(self) -> Record:
+        """Return what was recorded, as JSON has it."""
+        return {
+            "backward": self.backward,
+            "asked": self.asked,
+            "nodes": self.nodes,
+            "outputs": self.outputs,
+            "kernels": self.kernels,
+            "why_not": [
+                {
+                    "first": first,
+                    "second": second,
+                    "first_operations": first_operations,
+                    "second_operations": second_operations,
+                    "reason": reason,
+                    "times": times,
+                }
+                for (first, first_operations, second, second_operations, reason), times in self.why_not.items()
+            ],
+        }
+
+
+@contextmanager
+def recorded() -> Iterator[list[Graph]]:
+    """Yield the graphs that Inductor compiles meanwhile, in that order; its caches must be off."""
+    graphs: list[Graph] = []
+    asked = 0
+
+    def compiling(original: Callable[..., Any]) -> Callable[..., Any]:
+        def compile_graph(
+            module: Any, inputs: Any, inner_compile: Callable[..., Any] = compile_fx.compile_fx_inner, **options: Any
+        ) -> Any:
+            nonlocal asked
+            if getattr(inner_compile, "records", False):
+                return original(module, inputs, inner_compile=inner_compile, **options)
+            number, asked = asked, asked + 1
+
+            def inner(module: torch.fx.GraphModule, *inputs: Any, **options: Any) -> Any:
+                graphs.append(Graph(copy.deepcopy(module), bool(options.get("is_backward")), number))
+                return inner_compile(module, *inputs, **options)
+
+            inner.records = True  # type: ignore[attr-defined]
+            return original(module, inputs, inner_compile=inner, **options)
+
+        return compile_graph
+
+    def lowering(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(self: Any, *inputs: Any) -> Any:
+            result = original(self, *inputs)
+            graphs[-1].nodes = [node_record(node) for node in self.module.graph.nodes]
+            return result
+
+        return run
+
+    def generating(original: Callable[..., Any]) -> Callable[..., Any]:
+        def generate(self: Any, *arguments: Any, **options: Any) -> Any:
+            result = original(self, *arguments, **options)
+            finish(graphs[-1], self)
+            return result
+
+        return generate
+
+    def defining(original: Callable[..., Any]) -> Callable[..., Any]:
+        def define(self: Any, source: str, schedule: Any, *arguments: Any) -> Any:
+            name = original(self, source, schedule, *arguments)
+            graphs[-1].kernels.append(kernel_record(name, schedule))
+            return name
+
+        return define
+
+    def calling_extern(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: Any, node: Any) -> Any:
+            name = getattr(node.node, "python_kernel_name", None) or type(node.node).__name__
+            graphs[-1].kernels.append(kernel_record(str(name), [node]) | {"extern": True})
+            return original(self, node)
+
+        return call
+
+    def refusing(original: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(self: Any, reason: str, *arguments: Any) -> Any:
+            first, second = refused[id(self)]
+            said = reason % arguments if arguments else reason
+            key = (*names(first), *names(second), said)
+            graphs[-1].why_not[key] += 1
+            return original(self, reason, *arguments)
+
+        return refuse
+
+    refused: dict[int, tuple[Any, Any]] = {}
+
+    def remembering(original: Callable[..., Any]) -> Callable[..., Any]:
+        def remember(self: Any, first: Any, second: Any) -> None:
+            refused[id(self)] = first, second
+            original(self, first, second)
+
+        return remember
+
+    places: list[tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = [
+        (compile_fx, "compile_fx", compiling),
+        (graph.GraphLowering, "run", lowering),
+        (graph.GraphLowering, "codegen", generating),
+        (triton.TritonScheduling, "define_kernel", defining),
+        (scheduler.Scheduler, "codegen_extern_call", calling_extern),
+        (scheduler.WhyNoFuse, "__init__", remembering),
+        (scheduler.WhyNoFuse, "__call__", refusing),
+    ]
+    originals = [(place, name, getattr(place, name)) for place, name, _ in places]
+    for place, name, wrap in places:
+        setattr(place, name, wrap(getattr(place, name)))
+    try:
+        yield graphs
+    finally:
+        for place, name, original in originals:
+            setattr(place, name, original)
+
+
+def names(node: Any) -> tuple[str, tuple[str, ...]]:
+    """Return what a scheduler node writes, and the nodes of the graph that it came from."""
+    written = sorted(name for part in node.get_nodes() for name in buffers_of(part))
+    return "+".join(written), origins([node])
+
+
+def buffers_of(node: Any) -> list[str]:
+    """Return the names of the buffers that a scheduler node writes; up to torch 2.4 the node has the buffer's name."""
+    return list(node.get_buffer_names()) if hasattr(node, "get_buffer_names") else [node.get_name()]
+
+
+def origins(schedule: Iterable[Any]) -> tuple[str, ...]:
+    """Return the nodes of the graph that scheduler nodes came from, in the graph's order."""
+    nodes = [node for node in aggregate_origins(list(schedule)) if node.op == "call_function"]
+    if not nodes:
+        return ()
+    place = {node: index for index, node in enumerate(nodes[0].graph.nodes)}
+    return tuple(node.name for node in sorted(nodes, key=lambda node: place.get(node, -1)))
+
+
+def kernel_record(name: str, schedule: Iterable[Any]) -> Record:
+    """Return a kernel with all that its scheduler nodes read and write; `finish` takes off what stays inside."""
+    nodes = [node for node in schedule if getattr(node, "node", None) is not None]
+    made = (getattr(node.node, "origin_node", None) for node in nodes)
+    return {
+        "name": name,
+        "operations": origins(nodes),
+        "made": [origin.name for origin in made if origin is not None],
+        "reads": touched(dependency for node in nodes for dependency in node.read_writes.reads),
+        "writes": touched(dependency for node in nodes for dependency in node.read_writes.writes),
+        "extern": False,
+    }
+
+
+def touched(dependencies: Iterable[Any]) -> list[Record]:
+    """Return each buffer once, with the bytes of those of its elements that are touched."""
+    found: dict[str, Record] = {}
+    for dependency in dependencies:
+        name = dependency.name
+        dtype = V.graph.get_dtype(name)
+        whole = hint(V.graph.get_numel(name))
+        elements = whole if isinstance(dependency, scheduler.StarDep) else min(hint(dependency.get_numel()), whole)
+        size = elements * dtype.itemsize
+        if name not in found or found[name]["bytes"] < size:
+            found[name] = {"name": name, "dtype": str(dtype).removeprefix("torch."), "bytes": size}
+    return list(found.values())
+
+
+def hint(size: Any) -> int:
+    """Return a size as a number; what depends on the input as Inductor's own guess."""
+    return int(V.graph.sizevars.size_hint(size, fallback=0))
+
+
+def finish(found: Graph, lowered: Any) -> None:
+    """Complete the kernels' records once all are generated.
+
+    What one writes and no other needs is taken off. Up to torch 2.4 Inductor forgets what was inlined into a cat, so
+    operations are also sought in the graph: from what a kernel makes back to what some kernel makes.
+    """
+    found.outputs = list(lowered.get_output_names())
+    inputs = {node["name"]: node["inputs"] for node in found.nodes if node["operation"] != "placeholder"}
+    place = {name: index for index, name in enumerate(inputs)}
+    made = {name for kernel in found.kernels for name in kernel["made"]}
+    for kernel in found.kernels:
+        written = {buffer["name"] for buffer in kernel["writes"]}
+        kernel["reads"] = [buffer for buffer in kernel["reads"] if buffer["name"] not in written]
+        kernel["writes"] = [buffer for buffer in kernel["writes"] if buffer["name"] not in lowered.removed_buffers]
+        operations = set(kernel["operations"])
+        left = kernel.pop("made")
+        while left:
+            name = left.pop()
+            if name in inputs:
+                operations.add(name)
+                left += [source for source in inputs[name] if source not in made and source not in operations]
+        kernel["operations"] = sorted(operations, key=lambda name: place.get(name, -1))
+
+
+def inputs_of(node: torch.fx.Node) -> list[str]:
+    """Return the names of the nodes that a node reads."""
+    return [source.name for source in node.all_input_nodes]
+
+
+def node_record(node: torch.fx.Node) -> Record:
+    """Return a node of a graph."""
+    value = node.meta.get("val")
+    tensor = value if isinstance(value, torch.Tensor) else None
+    return {
+        "name": node.name,
+        "operation": str(node.target) if node.op == "call_function" else node.op,
+        "inputs": [str(value) for value in tree_leaves(node.args)] if node.op == "output" else inputs_of(node),
+        "arguments": ", ".join([*map(str, node.args), *(f"{name}={value}" for name, value in node.kwargs.items())]),
+        "dtype": None if tensor is None else str(tensor.dtype).removeprefix("torch."),
+        "shape": None if tensor is None else [int(size) for size in tensor.shape],
+    }

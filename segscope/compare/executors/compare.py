@@ -1,0 +1,128 @@
+"""Compare executors: run each, ablate where they differ, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+from segscope.capture import function
+from segscope.capture.rope import rope_options
+from segscope.compare.executors.explain import explain
+from segscope.compare.executors.model import REFERENCE, Ablation, Comparison, Direction, Explanation, Run
+from segscope.compare.executors.run import Place, Workload, run_ablation, run_executor
+
+DEFAULT: Final = ("eager", REFERENCE, "thunder+nvfuser", "thunder+torch.compile")
+"""The executors that are compared where none are named."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A comparison that was reported, with what reproduces it."""
+
+    toolchain: str
+    config: str
+    executors: tuple[str, ...]
+    source: str
+
+
+CASES: Final = {
+    "thunder-711": Case(
+        toolchain="thunder-711",
+        config="tiny-llama-1.1b",
+        executors=(REFERENCE, "thunder+torch.compile", "thunder+torch.compile_cat+nvfuser"),
+        source="https://github.com/Lightning-AI/lightning-thunder/issues/711",
+    )
+}
+"""Reported comparisons by name; all are with gradients."""
+
+
+def compare_rope_executors(
+    config: str = "tiny-llama-1.1b",
+    *,
+    executors: Sequence[str] = DEFAULT,
+    grad: bool = False,
+    edits: Sequence[str] = (),
+    toolchain: str | None = None,
+    device: str = "auto",
+    card: str = "h200",
+    batch: int = 2,
+    sequence_length: int | None = None,
+    dtype: str = "bfloat16",
+    timeout: float = 600.0,
+) -> Comparison:
+    """Run RoPE through each executor, in a process of its own, and explain what differs from torch.compile.
+
+    Args:
+        config: a name of ``segscope.ROPE_CONFIGS``.
+        executors: ``eager``, ``torch.compile``, or ``thunder+`` and names of Thunder's executors, the first asked
+            first: ``nvfuser``, ``torch.compile``, ``torch.compile_cat``, or what Thunder registers.
+        grad: ask for gradients, and run backward too.
+        edits: edits of the graphs that Inductor got (see ``capture/workloads/executors/edits.py``) which are made
+            before one thing at a time is taken away. Where there are some, each executor's graphs are ablated, else
+            only those of an executor whose kernels are not as many as torch.compile's.
+        toolchain, device, card: as for ``capture_rope``. On a GPU kernels are timed, too.
+        batch, sequence_length, dtype: as for ``capture_rope``.
+        timeout: seconds after which each of the child processes is ended.
+
+    Raises:
+        SegscopeError: an argument is not known, or the toolchain or device cannot be had. An executor that fails is
+            told in its ``Run.problem``.
+    """
+    options = rope_options(config, batch=batch, sequence_length=sequence_length, dtype=dtype)
+    workload = Workload(f"RoPE of {config}", "rope", options)
+    return _compare(workload, executors, grad, edits, Place(toolchain, device, card, timeout))
+
+
+def compare_executors(
+    fn: Callable[..., Any] | str,
+    *args: object,
+    executors: Sequence[str] = DEFAULT,
+    grad: bool = False,
+    edits: Sequence[str] = (),
+    init: Sequence[object] | Mapping[str, object] | None = None,
+    toolchain: str | None = None,
+    device: str = "auto",
+    card: str = "h200",
+    timeout: float = 600.0,
+) -> Comparison:
+    """Run ``fn(*args)`` through each executor; see `compare_rope_executors`, and ``capture_function`` for the rest."""
+    request = function.request(fn, *args, toolchain=toolchain, grad=grad, init=init, jit=None)
+    workload = Workload(request.workload, "function", request.options, request.carried)
+    return _compare(workload, executors, grad, edits, Place(toolchain, device, card, timeout))
+
+
+def _compare(
+    workload: Workload, executors: Sequence[str], grad: bool, edits: Sequence[str], place: Place
+) -> Comparison:
+    runs = tuple(run_executor(workload, executor, grad=grad, place=place) for executor in dict.fromkeys(executors))
+    comparison = Comparison(workload=workload.name, options=workload.options, grad=grad, runs=runs)
+    if comparison.reference is None:
+        return comparison
+    explanations = [
+        found
+        for run in runs
+        if run is not comparison.reference
+        for direction in get_args(Direction)
+        if (found := _explain(workload, run, comparison.reference, direction, grad, tuple(edits), place))
+    ]
+    return comparison.model_copy(update={"explanations": tuple(explanations)})
+
+
+def _explain(
+    workload: Workload,
+    run: Run,
+    reference: Run,
+    direction: Direction,
+    grad: bool,
+    edits: tuple[str, ...],
+    place: Place,
+) -> Explanation | None:
+    here, there = run.get(direction), reference.get(direction)
+    ablations: tuple[Ablation, ...] = ()
+    if here and there and (edits or len(here.kernels) != len(there.kernels)):
+        regions = [region.name for region in here.regions if region.compiler == "inductor"]
+        if regions:
+            rows, _ = run_ablation(workload, run.executor, grad=grad, direction=direction, edits=edits, place=place)
+            ablations = tuple(Ablation.model_validate({"region": regions[row.pop("graph")], **row}) for row in rows)
+    return explain(run, reference, direction, ablations)

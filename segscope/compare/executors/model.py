@@ -1,0 +1,274 @@
+"""What is recorded of one executor: what it was given, what it made of it, what it launched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from segscope.model import Capture, ChildEnd
+from segscope.model.base import Model
+
+Direction = Literal["forward", "backward"]
+CompilerName = Literal["inductor", "nvfuser"]
+
+
+class TensorFacts(Model):
+    """A tensor as it is stored."""
+
+    dtype: str
+    """torch's name, such as ``bfloat16``."""
+    shape: tuple[int, ...]
+    bytes: int
+    """Of the elements that it shows; what an expanded dimension repeats counts once."""
+
+
+class TracedOperation(Model):
+    """A bound symbol of a Thunder trace."""
+
+    name: str
+    """The symbol's name: ``mul``, ``split``, ``convert_element_type``, ``TorchCompile0``, ..."""
+    executor: str | None
+    """The executor that claimed it; None where none did yet."""
+    compiler: CompilerName | None
+    """What compiles it; None where it is no region."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    """Names of the tensors that it reads and makes."""
+    inside: tuple[TracedOperation, ...] = ()
+    """For a region, what was fused into it; for another symbol, what it decomposes to."""
+
+
+class Trace(Model):
+    """A stage of a Thunder trace."""
+
+    stage: str
+    """``original``, or the transform that made it, as Thunder names it."""
+    text: str
+    operations: tuple[TracedOperation, ...]
+    outputs: tuple[str, ...]
+    """Names of the tensors that the traced function returns, in order; those saved for backward are not among them."""
+    saved: tuple[str, ...] = ()
+    """Names of the tensors that it saves for backward."""
+
+
+class Region(Model):
+    """What reached a compiler as one piece."""
+
+    name: str
+    """Thunder's, ``TorchCompile0`` or ``nvFusion0``; ``graph0``, ... for what torch.compile hands to Inductor."""
+    compiler: CompilerName
+    outputs: tuple[int | None, ...]
+    """For each output which result of the workload it is, by position; None for one that is no result."""
+    saved: tuple[int, ...]
+    """Positions of the outputs that are only there for backward."""
+    nodes: tuple[Node, ...] = ()
+    """Inductor's graph as it was lowered: after Dynamo, AOTAutograd, decompositions and Inductor's passes over it."""
+    definition: str = ""
+    """nvFuser's FusionDefinition, as Python text."""
+    segments: int | None = None
+    """Groups that nvFuser cut it into; None for Inductor, which makes kernels without such a step."""
+    kernels: tuple[Kernel, ...] = ()
+    why_not: tuple[WhyNotFused, ...] = ()
+
+
+class Node(Model):
+    """An operation, input or output of the graph that Inductor lowered."""
+
+    name: str
+    operation: str
+    """``aten.mul.Tensor``, ...; ``placeholder`` or ``output``."""
+    inputs: tuple[str, ...]
+    """Names of the nodes that it reads, each once; of ``output`` all that is returned, in order, ``None`` too."""
+    arguments: str
+    """All arguments as text, nodes by name."""
+    dtype: str | None
+    shape: tuple[int, ...] | None
+    """None where it makes no tensor, or several."""
+
+
+class Buffer(Model):
+    """What a kernel reads or writes."""
+
+    name: str
+    dtype: str
+    bytes: int | None
+    """Of the elements that it touches; where Inductor touches a buffer in several ways, of the most in one way. None
+    where nvFuser's dump gives no numbers."""
+
+
+class Kernel(Model):
+    """A kernel that a compiler made of some operations of a region."""
+
+    name: str
+    """As it is launched; of one that no compiler made, such as a matrix product's, what calls it."""
+    scheduler: str
+    """nvFuser's scheduler; ``triton`` or ``extern`` for Inductor."""
+    operations: tuple[str, ...]
+    """Names of nodes of the region, or ids of nvFuser's expressions."""
+    kinds: tuple[str, ...]
+    """What they do, each once, in the words that both compilers share (``segscope.compare.executors.words``)."""
+    work: tuple[tuple[str, int], ...]
+    """What it does for which result of the workload, by position, each pair once; casts, constants and metadata
+    operations only where it does nothing else."""
+    reads: tuple[Buffer, ...]
+    writes: tuple[Buffer, ...]
+
+
+class WhyNotFused(Model):
+    """A reason for which two pieces are not one kernel: Inductor's, or that of a scheduler of nvFuser."""
+
+    first: str
+    second: str
+    """Buffers that Inductor would have written together, joined with ``+``; or nvFuser's groups."""
+    first_operations: tuple[str, ...]
+    second_operations: tuple[str, ...]
+    reason: str
+    times: int
+    """How often it was given."""
+
+
+class Timing(Model):
+    """Times of one direction on a GPU, over many calls; see ``segscope.compare.executors.timing``."""
+
+    l2: Literal["warm", "cold"]
+    calls: int
+    kernel_us: float
+    """Median over calls of the sum of the kernels' times, in microseconds."""
+    each_us: dict[str, float]
+    """Median of each kernel, by name; a name that is launched several times counts as a sum."""
+    gap_us: float
+    """Median over calls of the time between kernels in which the GPU waited."""
+    host_us: float
+    """Median time for the call to return, without waiting for the GPU."""
+
+
+class Pass(Model):
+    """One direction of one executor."""
+
+    direction: Direction
+    regions: tuple[Region, ...]
+    launches: tuple[str, ...]
+    """The kernels that a later call launches, in order: those of the regions, and torch's own."""
+    traces: tuple[Trace, ...] = ()
+    """Thunder's, each stage that changed something."""
+    capture: Capture | None = None
+    """What nvFuser printed, where it had a part."""
+    inputs: tuple[TensorFacts, ...]
+    outputs: tuple[TensorFacts, ...]
+    saved: tuple[TensorFacts, ...] = ()
+    """What forward makes and keeps for backward."""
+    saved_as_is: tuple[TensorFacts, ...] = ()
+    """Inputs and outputs that forward keeps for backward."""
+    least_bytes: int
+    """Bytes of the inputs and of the outputs that are no views of them, each moved once."""
+    timings: tuple[Timing, ...] = ()
+    errors: tuple[float, ...] = ()
+    """Largest absolute difference of each output from float32 eager; empty where nothing was computed."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels of all regions."""
+        return tuple(kernel for region in self.regions for kernel in region.kernels)
+
+    @property
+    def segments(self) -> int | None:
+        """Groups that nvFuser cut its regions into; None where it has none."""
+        counts = [region.segments for region in self.regions if region.segments is not None]
+        return sum(counts) if counts else None
+
+    @property
+    def bytes_read(self) -> int | None:
+        """Bytes that the kernels read; None where that is not known of one."""
+        return _total(buffer for kernel in self.kernels for buffer in kernel.reads)
+
+    @property
+    def bytes_written(self) -> int | None:
+        """Bytes that the kernels write; None where that is not known of one."""
+        return _total(buffer for kernel in self.kernels for buffer in kernel.writes)
+
+
+class Run(Model):
+    """One executor on one workload."""
+
+    executor: str
+    toolchain: str
+    versions: dict[str, str]
+    device: Literal["cuda", "null"]
+    card: str
+    end: ChildEnd
+    passes: tuple[Pass, ...]
+    problem: str | None = None
+    """Why there are fewer passes than were asked for, in one line."""
+
+    def get(self, direction: Direction) -> Pass | None:
+        """Return the pass of a direction, if it got that far."""
+        return next((one for one in self.passes if one.direction == direction), None)
+
+
+def _total(buffers: Iterable[Buffer]) -> int | None:
+    sizes = [buffer.bytes for buffer in buffers]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+class Difference(Model):
+    """Operations of which one graph has more than another."""
+
+    kind: str
+    """The word for them; ``output`` for what is returned."""
+    here: int
+    there: int
+    nodes: tuple[str, ...]
+    """Those of the graph that has more; none where the other one has."""
+
+
+class Ablation(Model):
+    """A graph compiled again with something taken away."""
+
+    region: str
+    edits: tuple[str, ...]
+    """Names of what was done to the graph or to the compiler; none for the graph as it is."""
+    what: str
+    """The last of them, in words."""
+    operations: int
+    """How many the graph has then."""
+    kernels: int | None
+    """None where it does not compile."""
+    problem: str | None
+    """Why it does not, in one line."""
+
+
+class Explanation(Model):
+    """Why an executor makes other kernels than the reference."""
+
+    executor: str
+    reference: str
+    direction: Direction
+    kernels: int
+    reference_kernels: int
+    first_difference: str | None
+    """The first operation of this executor's graph that the reference's has not, and what that does there instead."""
+    differences: tuple[Difference, ...] = ()
+    ablations: tuple[Ablation, ...] = ()
+    causes: tuple[Ablation, ...] = ()
+    """The ablations that alone bring the count to the reference's."""
+    text: str
+    """The explanation in sentences, each from what is recorded here."""
+
+
+class Comparison(Model):
+    """One workload through several executors."""
+
+    schema_version: Literal[1] = 1
+    workload: str
+    options: dict[str, str | int | bool | None]
+    grad: bool
+    runs: tuple[Run, ...]
+    explanations: tuple[Explanation, ...] = ()
+
+    @property
+    def reference(self) -> Run | None:
+        """The run that the others are explained against: that of ``torch.compile``, if it got that far."""
+        return next((run for run in self.runs if run.executor == REFERENCE and run.passes), None)
+
+
+REFERENCE: Final = "torch.compile"
