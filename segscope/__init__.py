@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from segscope.capture.rope import capture_rope
     from segscope.checks import Finding, check
     from segscope.compare.diff import diff
+    from segscope.compare.executors import compare_executors, compare_rope_executors
     from segscope.dump import parse, read
     from segscope.errors import CaptureError, DeviceError, NoDumpError, RenderError, SegscopeError, ToolchainError
     from segscope.model import Capture, Edge, Expr, Group, IterDomain, Provenance, SegmentedFusion, Tensor
@@ -72,6 +73,8 @@ __all__ = [
     "capture_function",
     "capture_rope",
     "check",
+    "compare_executors",
+    "compare_rope_executors",
     "diff",
     "draw",
     "inspect_function",
@@ -87,6 +90,8 @@ _HOMES = {
     "capture_function": ("segscope.capture.function", "capture_function"),
     "capture_rope": ("segscope.capture.rope", "capture_rope"),
     "check": ("segscope.checks", "check"),
+    "compare_executors": ("segscope.compare.executors", "compare_executors"),
+    "compare_rope_executors": ("segscope.compare.executors", "compare_rope_executors"),
     "diff": ("segscope.compare", "diff"),
     "draw": ("segscope.render", "draw"),
     "inspect_function": ("segscope.capture.inspecting", "inspect_function"),

@@ -15,7 +15,9 @@ from segscope import __version__
 from segscope.errors import SegscopeError
 
 _CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
-_COMMANDS = ("rope", "capture", "count", "show", "check", "assert", "explain", "diff", "render", "toolchain")
+_COMMANDS = (
+    "rope", "capture", "count", "show", "check", "assert", "explain", "diff", "render", "executors", "toolchain"
+)  # fmt: skip
 
 
 class _Commands(click.Group):

@@ -1,6 +1,6 @@
 """The same workload through several executors: what each compiler was given, what it made, and why they differ."""
 
-from segscope.compare.executors.compare import CASES, DEFAULT, Case, compare_executors, compare_rope_executors
+from segscope.compare.executors.compare import compare_executors, compare_rope_executors
 from segscope.compare.executors.model import Comparison, Run
 
-__all__ = ["CASES", "DEFAULT", "Case", "Comparison", "Run", "compare_executors", "compare_rope_executors"]
+__all__ = ["Comparison", "Run", "compare_executors", "compare_rope_executors"]

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, get_args
 
 from segscope.capture import function
+from segscope.capture.cases import EXECUTORS
 from segscope.capture.rope import rope_options
 from segscope.compare.executors.explain import explain
-from segscope.compare.executors.model import REFERENCE, Ablation, Comparison, Direction, Explanation, Run
+from segscope.compare.executors.model import Ablation, Comparison, Direction, Explanation, Run
 from segscope.compare.executors.run import Place, Workload, run_ablation, run_executor
-
-DEFAULT: Final = ("eager", REFERENCE, "thunder+nvfuser", "thunder+torch.compile")
-"""The executors that are compared where none are named."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A comparison that was reported, with what reproduces it."""
-
-    toolchain: str
-    config: str
-    executors: tuple[str, ...]
-    source: str
-
-
-CASES: Final = {
-    "thunder-711": Case(
-        toolchain="thunder-711",
-        config="tiny-llama-1.1b",
-        executors=(REFERENCE, "thunder+torch.compile", "thunder+torch.compile_cat+nvfuser"),
-        source="https://github.com/Lightning-AI/lightning-thunder/issues/711",
-    )
-}
-"""Reported comparisons by name; all are with gradients."""
 
 
 def compare_rope_executors(
     config: str = "tiny-llama-1.1b",
     *,
-    executors: Sequence[str] = DEFAULT,
+    executors: Sequence[str] = EXECUTORS,
     grad: bool = False,
     edits: Sequence[str] = (),
     toolchain: str | None = None,
@@ -77,7 +53,7 @@ def compare_rope_executors(
 def compare_executors(
     fn: Callable[..., Any] | str,
     *args: object,
-    executors: Sequence[str] = DEFAULT,
+    executors: Sequence[str] = EXECUTORS,
     grad: bool = False,
     edits: Sequence[str] = (),
     init: Sequence[object] | Mapping[str, object] | None = None,
@@ -120,7 +96,8 @@ def _explain(
 ) -> Explanation | None:
     here, there = run.get(direction), reference.get(direction)
     ablations: tuple[Ablation, ...] = ()
-    if here and there and (edits or len(here.kernels) != len(there.kernels)):
+    ablated = direction == "forward" if edits else here and there and len(here.kernels) != len(there.kernels)
+    if here and there and ablated:
         regions = [region.name for region in here.regions if region.compiler == "inductor"]
         if regions:
             rows, _ = run_ablation(workload, run.executor, grad=grad, direction=direction, edits=edits, place=place)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from segscope.checks.facts import listed
 from segscope.compare.executors.graphs import differences, first_difference
 from segscope.compare.executors.model import Ablation, Direction, Explanation, Pass, Region, Run
+
+Trials = dict[str, list[Ablation]]
+"""The ablations of each region, the first of which takes nothing away."""
 
 
 def explain(run: Run, reference: Run, direction: Direction, ablations: Sequence[Ablation]) -> Explanation | None:
@@ -17,105 +21,123 @@ def explain(run: Run, reference: Run, direction: Direction, ablations: Sequence[
     mine = [region for region in here.regions if region.nodes]
     other = [region for region in there.regions if region.nodes]
     pair = (mine[0].nodes, other[0].nodes) if mine and other else None
-    wanted = len(there.kernels)
-    causes = _causes(ablations, len(here.kernels), wanted)
+    trials: Trials = {}
+    for one in ablations:
+        trials.setdefault(one.region, []).append(one)
+    causes = _causes(trials, here, there)
     return Explanation(
         executor=run.executor,
         reference=reference.executor,
         direction=direction,
         kernels=len(here.kernels),
-        reference_kernels=wanted,
+        reference_kernels=len(there.kernels),
         first_difference=first_difference(*pair) if pair else None,
         differences=differences(*pair) if pair else (),
         ablations=tuple(ablations),
         causes=causes,
-        text=" ".join(_sentences(run, reference, here, there, ablations, causes)),
+        text=" ".join(_sentences(run, reference, here, there, trials, causes)),
     )
 
 
-def _causes(ablations: Sequence[Ablation], kernels: int, wanted: int) -> tuple[Ablation, ...]:
-    """Return the ablations of one region after which the whole has as many kernels as the reference."""
-    plain = {one.region: one for one in ablations if _is_plain(one, ablations)}
+def _causes(trials: Trials, here: Pass, there: Pass) -> tuple[Ablation, ...]:
+    """Return the ablations that alone bring the pass to the reference's number of kernels."""
+    kernels = {region.name: len(region.kernels) for region in here.regions}
+    kernels |= {name: of_region[0].kernels or 0 for name, of_region in trials.items()}
+    wanted = len(there.kernels)
     return tuple(
         one
-        for one in ablations
-        if one is not plain[one.region]
-        and (before := plain[one.region].kernels) is not None
-        and one.kernels is not None
-        and one.kernels != before
-        and abs(_whole(kernels, plain) - before + one.kernels - wanted) == 0
+        for name, (plain, *others) in trials.items()
+        for one in others
+        if one.kernels not in (None, plain.kernels)
+        and sum(kernels.values()) - kernels[name] + (one.kernels or 0) == wanted
     )
-
-
-def _whole(kernels: int, plain: dict[str, Ablation]) -> int:
-    """Return the kernels before anything is taken away, where edits came first: those of the regions as edited."""
-    counts = [one.kernels for one in plain.values() if one.kernels is not None]
-    return sum(counts) if any(one.edits for one in plain.values()) else kernels
-
-
-def _is_plain(one: Ablation, ablations: Sequence[Ablation]) -> bool:
-    return one is next(other for other in ablations if other.region == one.region)
 
 
 def _sentences(
-    run: Run,
-    reference: Run,
-    here: Pass,
-    there: Pass,
-    ablations: Sequence[Ablation],
-    causes: Sequence[Ablation],
+    run: Run, reference: Run, here: Pass, there: Pass, trials: Trials, causes: Sequence[Ablation]
 ) -> Iterable[str]:
     mine, other = len(here.kernels), len(there.kernels)
-    if mine == other:
-        yield f"{here.direction.capitalize()}, {run.executor} makes as many kernels as {reference.executor}: {mine}."
-    else:
-        yield f"{here.direction.capitalize()}, {run.executor} makes {mine} kernels, {reference.executor} {other}."
-    yield from _of_traffic(here, there)
-    yield from _of_ablations(reference, there, ablations, causes)
-    for region in here.regions:
-        if region.compiler == "nvfuser" and mine != other:
-            yield from _of_nvfuser(region)
-
-
-def _of_traffic(here: Pass, there: Pass) -> Iterable[str]:
+    many = f"as many kernels as {reference.executor}: {mine}" if mine == other else f"{mine} kernels"
+    against = "" if mine == other else f", {reference.executor} {other}"
+    yield f"{here.direction.capitalize()}, {run.executor} makes {many}{against}."
     made = sum(tensor.bytes for tensor in here.saved)
-    if made:
-        listed_ = listed([f"{tensor.dtype} {list(tensor.shape)}" for tensor in here.saved])
-        kept = f"as it is, {_mb(sum(t.bytes for t in there.saved))}" if there.saved else "nothing that it has to make"
-        yield f"It makes and keeps {_mb(made)} for backward ({listed_}); the other keeps {kept}."
-
-
-def _of_ablations(
-    reference: Run, there: Pass, ablations: Sequence[Ablation], causes: Sequence[Ablation]
-) -> Iterable[str]:
-    if not ablations:
-        return
-    if ablations[0].edits:
-        yield f"With {ablations[0].what}, it makes {ablations[0].kernels}."
+    if made > sum(tensor.bytes for tensor in there.saved):
+        tensors = listed([f"{tensor.dtype} {list(tensor.shape)}" for tensor in here.saved])
+        yield f"It makes and keeps {made / 1e6:.1f} MB for backward ({tensors})."
+    yield from _of_times(reference, here, there)
+    for name, (plain, *others) in trials.items():
+        where = f"In {name}, " if len(trials) > 1 else ""
+        if plain.kernels is None:
+            yield _sentence(f"{where}{plain.problem}")
+            continue
+        if plain.edits:
+            yield _sentence(f"{where}{plain.what}, it makes {plain.kernels}")
+        yield from _of_ablations(where, plain, others, [one for one in causes if one.region == name])
     if causes:
-        ways = "; ".join(one.what for one in causes)
-        yield f"Each of these alone makes it {causes[0].kernels}: {ways}."
-        count = sum(node.operation not in ("placeholder", "output") for r in there.regions for node in r.nodes)
-        most = max(causes, key=lambda one: one.operations)
-        if most.operations > count:
+        yield from _of_decomposition(reference, there, causes)
+    if mine != other:
+        for region in here.regions:
+            if region.compiler == "inductor" and region.why_not:
+                yield f"Inductor's reasons not to fuse in {region.name}: {_reasons(region)}."
+        if len(here.regions) > len(there.regions):
+            names = listed([region.name for region in here.regions])
+            yield f"It cut the trace into {names}, of which each is compiled for itself."
+        for region in here.regions:
+            if region.compiler == "nvfuser":
+                yield from _of_nvfuser(region)
+
+
+def _of_times(reference: Run, here: Pass, there: Pass) -> Iterable[str]:
+    """Say how long the kernels take, and which of those that do the same were tuned otherwise."""
+    if not here.timings or not there.timings:
+        return
+    mine, other = here.timings[0], there.timings[0]
+    yield (
+        f"Its kernels take {mine.kernel_us:.1f} µs and a call {mine.host_us:.1f} µs of the host, against "
+        f"{other.kernel_us:.1f} µs and {other.host_us:.1f} µs of {reference.executor}."
+    )
+    theirs = {kernel.work: kernel.name for kernel in there.kernels}
+    for kernel in here.kernels:
+        twin = theirs.get(kernel.work, "")
+        chosen, chosen_there = here.tuned.get(kernel.name), there.tuned.get(twin)
+        if chosen and chosen_there and chosen != chosen_there:
             yield (
-                f"That its graph is decomposed further does not matter by itself: {most.what}, it still has "
-                f"{most.operations} operations where {reference.executor}'s has {count}, and as many kernels."
+                f"The autotuner chose {chosen} for {kernel.name} ({mine.each_us.get(kernel.name, 0):.1f} µs), and "
+                f"{chosen_there} for its twin ({other.each_us.get(twin, 0):.1f} µs)."
             )
-    plain = {one.region: one.kernels for one in reversed(ablations)}
-    partial = [one for one in ablations if one not in causes and one.kernels not in (None, plain[one.region])]
-    for one in partial:
-        yield f"{one.what.capitalize()}: {one.kernels}."
-    same = [one.what for one in ablations[1:] if one.kernels == plain[one.region]]
-    if same:
-        yield f"No difference makes: {listed(same)}."
+
+
+def _of_ablations(where: str, plain: Ablation, others: Sequence[Ablation], causes: Sequence[Ablation]) -> Iterable[str]:
+    if causes:
+        each = "each of these alone makes" if len(causes) > 1 else "one change alone makes"
+        yield _sentence(f"{where}{each} it {causes[0].kernels}: the graph {'; '.join(one.what for one in causes)}")
+    if same := [one.what for one in others if one.kernels == plain.kernels]:
+        yield _sentence(f"{where}it makes {plain.kernels} also {listed(same)}")
+
+
+def _of_decomposition(reference: Run, there: Pass, causes: Sequence[Ablation]) -> Iterable[str]:
+    """Say that decomposition does not matter by itself, where a graph has more operations than the reference's then."""
+    count = sum(node.operation not in ("placeholder", "output") for region in there.regions for node in region.nodes)
+    most = max(causes, key=lambda one: one.operations)
+    if most.operations > count:
+        yield (
+            f"That the graph is decomposed further than {reference.executor}'s does not matter by itself: "
+            f"{most.what} it still has {most.operations} operations against {count}, and as many kernels."
+        )
+
+
+def _reasons(region: Region) -> str:
+    counts: Counter[str] = Counter()
+    for why in region.why_not:
+        counts[why.reason] += why.times
+    return listed([f"{reason} ({times} times)" for reason, times in counts.most_common()])
 
 
 def _of_nvfuser(region: Region) -> Iterable[str]:
     yield f"nvFuser cut {region.name} into {region.segments} segments, {len(region.kernels)} of them kernels."
     for why in region.why_not:
-        yield f"{why.first} and {why.second} are two: {why.reason}."
+        yield _sentence(f"groups {why.first} and {why.second} are two kernels: {why.reason}")
 
 
-def _mb(count: int) -> str:
-    return f"{count / 1e6:.1f} MB"
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Final, Literal
+from math import prod
+from typing import Literal
 
+from pydantic import Field
+
+from segscope.capture.cases import REFERENCE
 from segscope.model import Capture, ChildEnd
 from segscope.model.base import Model
 
@@ -85,6 +90,14 @@ class Node(Model):
     shape: tuple[int, ...] | None
     """None where it makes no tensor, or several."""
 
+    @property
+    def bytes(self) -> int | None:
+        """Bytes of its elements; None where it makes no tensor, or several."""
+        if self.dtype is None or self.shape is None:
+            return None
+        bits = re.search(r"\d+", self.dtype)
+        return prod(self.shape) * (int(bits.group()) // 8 if bits else 1)
+
 
 class Buffer(Model):
     """What a kernel reads or writes."""
@@ -92,8 +105,7 @@ class Buffer(Model):
     name: str
     dtype: str
     bytes: int | None
-    """Of the elements that it touches; where Inductor touches a buffer in several ways, of the most in one way. None
-    where nvFuser's dump gives no numbers."""
+    """Of the elements that it touches, each counted once; None where nvFuser's dump gives no numbers."""
 
 
 class Kernel(Model):
@@ -119,7 +131,7 @@ class WhyNotFused(Model):
 
     first: str
     second: str
-    """Buffers that Inductor would have written together, joined with ``+``; or nvFuser's groups."""
+    """Buffers that Inductor writes in one loop, joined with ``+``; or nvFuser's groups."""
     first_operations: tuple[str, ...]
     second_operations: tuple[str, ...]
     reason: str
@@ -162,6 +174,8 @@ class Pass(Model):
     least_bytes: int
     """Bytes of the inputs and of the outputs that are no views of them, each moved once."""
     timings: tuple[Timing, ...] = ()
+    tuned: dict[str, str] = Field(default_factory=dict)
+    """The configuration that Inductor's autotuner chose for each kernel by measuring, as Triton writes it."""
     errors: tuple[float, ...] = ()
     """Largest absolute difference of each output from float32 eager; empty where nothing was computed."""
 
@@ -178,12 +192,12 @@ class Pass(Model):
 
     @property
     def bytes_read(self) -> int | None:
-        """Bytes that the kernels read; None where that is not known of one."""
+        """Bytes that the kernels read; None where there are none, or where it is not known of one."""
         return _total(buffer for kernel in self.kernels for buffer in kernel.reads)
 
     @property
     def bytes_written(self) -> int | None:
-        """Bytes that the kernels write; None where that is not known of one."""
+        """Bytes that the kernels write; None where there are none, or where it is not known of one."""
         return _total(buffer for kernel in self.kernels for buffer in kernel.writes)
 
 
@@ -207,7 +221,7 @@ class Run(Model):
 
 def _total(buffers: Iterable[Buffer]) -> int | None:
     sizes = [buffer.bytes for buffer in buffers]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
+    return None if None in sizes or not sizes else sum(size for size in sizes if size is not None)
 
 
 class Difference(Model):
@@ -269,6 +283,3 @@ class Comparison(Model):
     def reference(self) -> Run | None:
         """The run that the others are explained against: that of ``torch.compile``, if it got that far."""
         return next((run for run in self.runs if run.executor == REFERENCE and run.passes), None)
-
-
-REFERENCE: Final = "torch.compile"

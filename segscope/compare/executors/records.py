@@ -16,8 +16,10 @@ from segscope.compare.executors.model import (
     TracedOperation,
     WhyNotFused,
 )
-from segscope.compare.executors.words import QUIET, kind
+from segscope.compare.executors.traffic import bytes_read
+from segscope.compare.executors.words import QUIET, is_view, kind
 from segscope.explain import explain
+from segscope.explain.tried import in_words
 from segscope.graph import successors, topological_order
 from segscope.model import Capture, Expr, Group, SegmentedFusion
 
@@ -101,17 +103,22 @@ def _inductor_region(
 ) -> Region:
     nodes = {node["name"]: Node.model_validate(node) for node in graph.get("nodes", ())}
     reached = _reached_by_nodes(nodes, reach)
+    records = graph.get("kernels", ())
+    made = {buffer: node for record in records for buffer, node in record["made"].items()}
     kernels = (
         Kernel(
             name=record["name"],
             scheduler="extern" if record["extern"] else "triton",
             operations=record["operations"],
             kinds=_kinds(nodes, record["operations"]),
-            work=_work((kind(nodes[name].operation), reached[name]) for name in record["operations"] if name in nodes),
-            reads=record["reads"],
+            work=_work(
+                ((kind(nodes[name].operation), reached[name]) for name in record["operations"] if name in nodes),
+                _union(reached.get(name, set()) for name in record["made"].values()),
+            ),
+            reads=tuple(_reads(nodes, record, made)),
             writes=record["writes"],
         )
-        for record in graph.get("kernels", ())
+        for record in records
     )
     return Region(
         name=name,
@@ -122,6 +129,20 @@ def _inductor_region(
         kernels=tuple(kernels),
         why_not=tuple(WhyNotFused.model_validate(why) for why in graph.get("why_not", ())),
     )
+
+
+def _reads(nodes: Mapping[str, Node], record: Record, made: Mapping[str, str]) -> Iterable[Buffer]:
+    """Return the buffers that a kernel reads, which are inputs of the graph or made for one of its nodes."""
+    views: dict[str, list[str]] = {}
+    for node in nodes.values():
+        if is_view(node.operation):
+            views.setdefault(node.inputs[0], []).append(node.name)
+    operations = [nodes[name] for name in record["operations"] if name in nodes]
+    read = {source for node in operations if not is_view(node.operation) for source in node.inputs}
+    size = {name: node.bytes for name, node in nodes.items()}
+    for buffer in record["reads"]:
+        touched = bytes_read(made.get(buffer["name"], buffer["name"]), views, size, read)
+        yield Buffer(name=buffer["name"], dtype=buffer["dtype"], bytes=touched or buffer["bytes"])
 
 
 def _kinds(nodes: Mapping[str, Node], names: Iterable[str]) -> tuple[str, ...]:
@@ -141,8 +162,9 @@ def _reached_by_nodes(nodes: Mapping[str, Node], reach: Sequence[set[int]]) -> d
     return reached
 
 
-def _work(done: Iterable[tuple[str, set[int]]]) -> tuple[tuple[str, int], ...]:
-    pairs = {(kind, result) for kind, results in done for result in results}
+def _work(done: Iterable[tuple[str, set[int]]], reached: set[int]) -> tuple[tuple[str, int], ...]:
+    """Return operations by the results that depend on them, of those that what the kernel writes reaches."""
+    pairs = {(kind, result) for kind, results in done for result in results & reached}
     telling = {(kind, result) for kind, result in pairs if kind not in QUIET}
     return tuple(sorted(telling or pairs, key=lambda pair: (pair[1], pair[0])))
 
@@ -174,18 +196,33 @@ def _kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[
         results = _union(reached[name] for name in expr.tensor_outputs)
         for name in expr.tensor_inputs:
             reached[name] |= results
+    stored = [*fusion.inputs, *(name for group in fusion.kernel_groups for name in group.outputs)]
+    views = _views(fusion)
+    size = {name: tensor.stored_bytes for name, tensor in fusion.tensors.items()}
     for group in fusion.kernel_groups:
         exprs = [expr for expr in fusion.exprs_of(group) if not expr.is_scalar]
         done = ((expr.operation, _union(reached[name] for name in expr.tensor_outputs)) for expr in exprs)
+        read = {name: bytes_read(name, views, size, group.inputs) for name in dict.fromkeys(stored)}
         yield Kernel(
             name=group.label,
             scheduler=group.scheduler,
             operations=_operations(fusion, group),
             kinds=tuple(dict.fromkeys(expr.operation for expr in exprs)),
-            work=_work(done),
-            reads=tuple(_buffers(fusion, group.inputs)),
-            writes=tuple(_buffers(fusion, group.outputs)),
+            work=_work(done, _union(reached[name] for name in group.outputs if name in reached)),
+            reads=tuple(_buffers(fusion, {name: count for name, count in read.items() if count != 0})),
+            writes=tuple(_buffers(fusion, {name: size.get(name) for name in group.outputs})),
         )
+
+
+def _views(fusion: SegmentedFusion) -> dict[str, list[str]]:
+    """Return for each tensor what groups that launch no kernel make of it: views."""
+    views: dict[str, list[str]] = {}
+    for group in fusion.groups:
+        if not fusion.launches_kernel(group):
+            for expr in fusion.exprs_of(group):
+                for name in expr.tensor_inputs:
+                    views.setdefault(name, []).extend(expr.tensor_outputs)
+    return views
 
 
 def _last_first(fusion: SegmentedFusion) -> list[Expr]:
@@ -197,10 +234,10 @@ def _last_first(fusion: SegmentedFusion) -> list[Expr]:
     return [exprs[index] for index in reversed(order.nodes)]
 
 
-def _buffers(fusion: SegmentedFusion, names: Iterable[str]) -> Iterable[Buffer]:
-    for name in names:
+def _buffers(fusion: SegmentedFusion, sizes: Mapping[str, int | None]) -> Iterable[Buffer]:
+    for name, count in sizes.items():
         if tensor := fusion.tensors.get(name):
-            yield Buffer(name=name, dtype=tensor.dtype or "", bytes=tensor.stored_bytes)
+            yield Buffer(name=name, dtype=tensor.dtype or "", bytes=count)
 
 
 def _rejections(fusion: SegmentedFusion) -> Iterable[WhyNotFused]:
@@ -214,7 +251,7 @@ def _rejections(fusion: SegmentedFusion) -> Iterable[WhyNotFused]:
                 second=second.label,
                 first_operations=_operations(fusion, first),
                 second_operations=_operations(fusion, second),
-                reason=reason.text,
+                reason=in_words(reason.refusals) if reason.refusals else reason.text,
                 times=1,
             )
 

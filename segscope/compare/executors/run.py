@@ -60,6 +60,7 @@ def run_executor(workload: Workload, executor: str, *, grad: bool, place: Place)
             update: dict[str, Any] = {
                 "timings": tuple(Timing.model_validate(timing) for timing in times.get("timings", ())),
                 "errors": tuple(times.get("errors", ())),
+                "tuned": times.get("tuned", {}),
             }
             if direction == "forward":
                 update |= {name: tuple(warm.get(name, ())) for name in ("saved", "saved_as_is")}

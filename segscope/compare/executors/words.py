@@ -21,6 +21,12 @@ _SAME: Final = {
     "t": "permute",
     "transpose": "permute",
     "unsqueeze": "broadcast",
+    "slice_scatter": "pad",
+    "sum": "reduction",
+    "amax": "reduction",
+    "amin": "reduction",
+    "prod": "reduction",
+    "mean": "reduction",
     "_softmax": "softmax",
 }
 """ATen's and prims' names for what nvFuser calls otherwise."""
@@ -34,3 +40,8 @@ def kind(operation: str) -> str:
     parts = operation.removeprefix("<built-in function ").rstrip(">").split(".")
     name = parts[1] if len(parts) > 1 else parts[0]
     return _SAME.get(name, name)
+
+
+def is_view(operation: str) -> bool:
+    """Say whether an operation of ATen moves no data: its result is a view of its first operand."""
+    return kind(operation) in METADATA_KINDS - {"set"}

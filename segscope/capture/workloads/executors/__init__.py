@@ -189,10 +189,14 @@ class Subject:
             FORWARD: {
                 "timings": timing.times(self.call, calls=calls),
                 "errors": accuracy.largest_errors(outputs, reference),
+                "tuned": inductor.tuned(self.call),
             }
         }
         if self.options["grad"]:
-            facts[BACKWARD] = {"timings": timing.times(lambda: self.differentiate(outputs), calls=calls)}
+            facts[BACKWARD] = {
+                "timings": timing.times(lambda: self.differentiate(outputs), calls=calls),
+                "tuned": inductor.tuned(lambda: self.differentiate(outputs)),
+            }
         self.save("times", facts)
 
     def save(self, phase: str, facts: Record) -> None:

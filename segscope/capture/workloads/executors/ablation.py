@@ -11,7 +11,7 @@ import torch._dynamo
 import torch._inductor.config as inductor
 from torch.fx import GraphModule
 
-from .edits import applicable, apply
+from .edits import ADDS, applicable, apply
 
 Count = Callable[[Callable[[], object]], int]
 """Runs what it is given, and returns how many kernels Inductor generates meanwhile."""
@@ -33,7 +33,8 @@ def ablate(graph: GraphModule, saved: Sequence[int], edits_first: Sequence[str],
         graph, saved = apply(graph, [name], saved)
 
     trials: list[tuple[list[str], list[str], str, AbstractContextManager[object]]] = [([], [], what, nullcontext())]
-    trials += [([edit.name], [edit.name], edit.what, nullcontext()) for edit in applicable(graph, saved)]
+    taken = [edit for edit in applicable(graph, saved) if edit.name != ADDS]
+    trials += [([edit.name], [edit.name], edit.what, nullcontext()) for edit in taken]
     trials += [([name], [], what, condition) for name, what, condition in conditions()]
     rows = []
     for names, edits, what, condition in trials:

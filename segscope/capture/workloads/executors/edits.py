@@ -60,6 +60,9 @@ class Work:
         output_of(self.graph).args = (tuple(outputs),)
 
 
+ADDS = "save-upcasts"
+"""The edit that does not take away, but adds what another executor's graph may have."""
+
 Rewrite = Callable[[Work], list[str]]
 """Edits a graph in place, and returns the names of the nodes that it touched."""
 
@@ -108,7 +111,7 @@ def offered(module: GraphModule, saved: Sequence[int]) -> Iterator[tuple[str, st
     yield "split-as-slices", "with each split written as slices", slice_splits
     yield "no-expand", "without the expands that pointwise math does by itself", drop_expands
     yield "no-sharing", "with converted inputs computed anew for each operation that uses them", repeat_shared
-    yield "save-upcasts", "with the float32 up-casts that several operations use as further outputs", save_upcasts
+    yield ADDS, "with the float32 up-casts that several operations use as further outputs", save_upcasts
 
 
 def save_only(work: Work, kept: str | None = None) -> list[str]:
@@ -208,6 +211,7 @@ def drop_expands(work: Work) -> list[str]:
             touched.insert(0, expand.name)
             shapes |= narrowed
             expand.replace_all_uses_with(expand.args[0])
+            work.graph.erase_node(expand)
     return touched
 
 

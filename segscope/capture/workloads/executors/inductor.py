@@ -176,34 +176,28 @@ def origins(schedule: Iterable[Any]) -> tuple[str, ...]:
 def kernel_record(name: str, schedule: Iterable[Any]) -> Record:
     """Return a kernel with all that its scheduler nodes read and write; `finish` takes off what stays inside."""
     nodes = [node for node in schedule if getattr(node, "node", None) is not None]
-    made = (getattr(node.node, "origin_node", None) for node in nodes)
+    made = {node.node.get_name(): getattr(node.node, "origin_node", None) for node in nodes}
     return {
         "name": name,
         "operations": origins(nodes),
-        "made": [origin.name for origin in made if origin is not None],
-        "reads": touched(dependency for node in nodes for dependency in node.read_writes.reads),
-        "writes": touched(dependency for node in nodes for dependency in node.read_writes.writes),
+        "made": {buffer: origin.name for buffer, origin in made.items() if origin is not None},
+        "reads": buffers(dependency.name for node in nodes for dependency in node.read_writes.reads),
+        "writes": buffers(dependency.name for node in nodes for dependency in node.read_writes.writes),
         "extern": False,
     }
 
 
-def touched(dependencies: Iterable[Any]) -> list[Record]:
-    """Return each buffer once, with the bytes of those of its elements that are touched."""
-    found: dict[str, Record] = {}
-    for dependency in dependencies:
-        name = dependency.name
-        dtype = V.graph.get_dtype(name)
-        whole = hint(V.graph.get_numel(name))
-        elements = whole if isinstance(dependency, scheduler.StarDep) else min(hint(dependency.get_numel()), whole)
-        size = elements * dtype.itemsize
-        if name not in found or found[name]["bytes"] < size:
-            found[name] = {"name": name, "dtype": str(dtype).removeprefix("torch."), "bytes": size}
-    return list(found.values())
-
-
-def hint(size: Any) -> int:
-    """Return a size as a number; what depends on the input as Inductor's own guess."""
-    return int(V.graph.sizevars.size_hint(size, fallback=0))
+def buffers(names: Iterable[str]) -> list[Record]:
+    """Return each buffer once, with the bytes of all its elements."""
+    return [
+        {
+            "name": name,
+            "dtype": str(V.graph.get_dtype(name)).removeprefix("torch."),
+            "bytes": int(V.graph.sizevars.size_hint(V.graph.get_numel(name), fallback=0))
+            * V.graph.get_dtype(name).itemsize,
+        }
+        for name in dict.fromkeys(names)
+    ]
 
 
 def finish(found: Graph, lowered: Any) -> None:
@@ -215,19 +209,39 @@ def finish(found: Graph, lowered: Any) -> None:
     found.outputs = list(lowered.get_output_names())
     inputs = {node["name"]: node["inputs"] for node in found.nodes if node["operation"] != "placeholder"}
     place = {name: index for index, name in enumerate(inputs)}
-    made = {name for kernel in found.kernels for name in kernel["made"]}
+    made = {name for kernel in found.kernels for name in kernel["made"].values()}
     for kernel in found.kernels:
         written = {buffer["name"] for buffer in kernel["writes"]}
         kernel["reads"] = [buffer for buffer in kernel["reads"] if buffer["name"] not in written]
         kernel["writes"] = [buffer for buffer in kernel["writes"] if buffer["name"] not in lowered.removed_buffers]
         operations = set(kernel["operations"])
-        left = kernel.pop("made")
+        left = list(kernel["made"].values())
         while left:
             name = left.pop()
             if name in inputs:
                 operations.add(name)
                 left += [source for source in inputs[name] if source not in made and source not in operations]
         kernel["operations"] = sorted(operations, key=lambda name: place.get(name, -1))
+
+
+def tuned(call: Callable[[], object]) -> dict[str, str]:
+    """Return the configuration that the autotuner chose for each Triton kernel that a call launches."""
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    chosen: dict[str, str] = {}
+    original = CachingAutotuner.run
+
+    def run(self: Any, *arguments: Any, **options: Any) -> Any:
+        result = original(self, *arguments, **options)
+        chosen[self.inductor_meta.get("kernel_name") or self.fn.__name__] = str(self.launchers[0].config)
+        return result
+
+    CachingAutotuner.run = run
+    try:
+        call()
+    finally:
+        CachingAutotuner.run = original
+    return chosen
 
 
 def inputs_of(node: torch.fx.Node) -> list[str]:

@@ -1,5 +1,6 @@
 """Records Thunder's traces: what was traced, what each transform made of it, and which executor claimed what."""
 
+import re
 from typing import Any
 
 import thunder
@@ -16,6 +17,9 @@ QUIET = frozenset(
 )
 """Symbols that only move names (thunder/core/prims.py)."""
 
+FOLDERS = re.compile(r"# /\S*/(?=[^/\s]+\.py:\d)")
+"""Where the file of a source line is, in a trace's comments."""
+
 
 def traces(compiled: Any, backward: bool) -> list[Record]:
     """Return the stages of the last computation of a function that ``thunder.jit`` compiled, without those alike."""
@@ -31,7 +35,7 @@ def traces(compiled: Any, backward: bool) -> list[Record]:
 def stage_record(stage: Any, name: str) -> Record:
     """Return a stage; one without a name is called what Thunder says of where it came from."""
     provenance = str(stage.get_provenance() or "").removeprefix("# Constructed by ").partition(" (")[0]
-    lines = [line for line in str(stage).splitlines() if not line.startswith("# Constructed by")]
+    lines = [FOLDERS.sub("# ", line) for line in str(stage).splitlines() if not line.startswith("# Constructed by")]
     outputs, saved = returned(stage)
     return {
         "stage": name or provenance,

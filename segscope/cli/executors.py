@@ -1,0 +1,157 @@
+"""``segscope executors``: the same workload through several executors, and why their kernels differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from segscope.capture.cases import CASES, EXECUTORS
+from segscope.capture.configs import CONFIGS
+
+if TYPE_CHECKING:
+    from segscope.compare.executors import Comparison
+
+FORMATS = ("text", "json", "markdown")
+
+
+@click.command(name="executors", short_help="Compare the kernels of eager, torch.compile and Thunder's executors.")
+@click.argument("workload", type=click.Choice(["rope"]))
+@click.option("--config", help=f"LitGPT model whose RoPE to run: {', '.join(CONFIGS)}.  [default: tiny-llama-1.1b]")
+@click.option(
+    "--executor",
+    "executors",
+    multiple=True,
+    metavar="NAME",
+    help="eager, torch.compile, or thunder+NAME+NAME with names of Thunder's executors, the first asked first: "
+    f"nvfuser, torch.compile, torch.compile_cat, ... Several are compared.  [default: {', '.join(EXECUTORS)}]",
+)
+@click.option("--grad", is_flag=True, help="Ask for gradients, and run backward too.")
+@click.option(
+    "--case",
+    type=click.Choice(list(CASES)),
+    help="A comparison that was reported, in a toolchain of its time; gives toolchain, config, executors and --grad.",
+)
+@click.option(
+    "--edit",
+    "edits",
+    multiple=True,
+    metavar="NAME",
+    help="Edit Inductor's forward graphs before one thing at a time is taken away: save-upcasts, nothing-saved, "
+    "no-empty-cat, no-float32, split-as-slices, no-expand, no-sharing.",
+)
+@click.option("--why-not", is_flag=True, help="Also show why pieces were not fused: Inductor's reasons and nvFuser's.")
+@click.option("--toolchain", metavar="NAME", help="Toolchain to run in.  [default: nvfuser-0.2.36]")
+@click.option("--device", default="auto", show_default=True, help="cuda (with times), null, or auto: a usable GPU.")
+@click.option("--card", default="h200", show_default=True, help="The card that the null device plays.")
+@click.option("--batch", default=2, show_default=True, help="Sequences.")
+@click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]")
+@click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32.")
+@click.option("--timeout", default=600.0, show_default=True, help="Seconds after which each child process is ended.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="comparison.json of an earlier run: say what changed, and exit with 1 if kernel counts did.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for comparison.json, .md and pictures."
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    workload: str,
+    config: str | None,
+    executors: tuple[str, ...],
+    grad: bool,
+    case: str | None,
+    edits: tuple[str, ...],
+    why_not: bool,
+    toolchain: str | None,
+    device: str,
+    card: str,
+    batch: int,
+    sequence_length: int | None,
+    dtype: str,
+    timeout: float,
+    form: str,
+    against: Path | None,
+    out: Path | None,
+) -> None:
+    """Run the same workload through several executors, each in a process of its own, and explain their kernels.
+
+    Needs no GPU: regions, segments, kernels and launches are counted on the null device. On a GPU kernels are timed.
+
+    Where an executor makes other kernels than torch.compile, its graphs are compiled again with one thing at a time
+    taken away, to see what matters.
+    """
+    from segscope.compare.executors import compare_rope_executors
+    from segscope.errors import SegscopeError
+
+    known = CASES[case] if case else None
+    comparison = compare_rope_executors(
+        config or (known.config if known else "tiny-llama-1.1b"),
+        executors=executors or (known.executors if known else EXECUTORS),
+        grad=grad or known is not None,
+        edits=edits,
+        toolchain=toolchain or (known.toolchain if known else None),
+        device=device,
+        card=card,
+        batch=batch,
+        sequence_length=sequence_length,
+        dtype=dtype,
+        timeout=timeout,
+    )
+    if out:
+        _write(comparison, out)
+    _show(comparison, form, why_not)
+    if not any(run.passes for run in comparison.runs):
+        raise SegscopeError(f"no executor ran: {comparison.runs[0].problem}")
+    if against:
+        ctx.exit(_compare_with(comparison, against))
+
+
+def _show(comparison: Comparison, form: str, why_not: bool) -> None:
+    from segscope.render.executors.markdown import markdown
+    from segscope.render.executors.table import text, why_not_table
+
+    if form == "json":
+        click.echo(comparison.model_dump_json(indent=1))
+        return
+    if form == "markdown":
+        click.echo(markdown(comparison), nl=False)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.print(text(comparison))
+    for run in comparison.runs if why_not else ():
+        if any(region.why_not for one in run.passes for region in one.regions):
+            console.print(f"\nwhy not fused: {run.executor}")
+            console.print(why_not_table(run))
+
+
+def _write(comparison: Comparison, folder: Path) -> None:
+    from segscope.render.engine import draw
+    from segscope.render.executors.markdown import markdown
+    from segscope.render.executors.picture import picture
+    from segscope.render.executors.rows import directions
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "comparison.json").write_text(comparison.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    (folder / "comparison.md").write_text(markdown(comparison), encoding="utf-8")
+    for direction in directions(comparison):
+        (folder / f"{direction}.svg").write_bytes(draw(picture(comparison, direction)).data)
+    click.echo(f"wrote comparison.json, comparison.md and pictures to {folder}", err=True)
+
+
+def _compare_with(comparison: Comparison, file: Path) -> int:
+    from segscope.compare.executors.changed import changes, read
+
+    found = changes(read(file), comparison)
+    for change in found:
+        click.echo(change.text)
+    if not found:
+        click.echo(f"nothing changed against {file}")
+    return 1 if any(change.is_of_kernels for change in found) else 0
