@@ -39,7 +39,7 @@ FORMATS = ("text", "json", "markdown")
     multiple=True,
     metavar="NAME",
     help="Edit Inductor's forward graphs before one thing at a time is taken away: save-upcasts, nothing-saved, "
-    "no-empty-cat, no-float32, split-as-slices, no-expand, no-sharing.",
+    "no-empty-cat, no-float32, split-as-slices, no-expand, no-sharing, save-only:OUTPUT.",
 )
 @click.option("--why-not", is_flag=True, help="Also show why pieces were not fused: Inductor's reasons and nvFuser's.")
 @click.option("--toolchain", metavar="NAME", help="Toolchain to run in.  [default: nvfuser-0.2.36]")
@@ -87,8 +87,12 @@ def command(
     taken away, to see what matters.
     """
     from segscope.compare.executors import compare_rope_executors
+    from segscope.compare.executors.changed import read
     from segscope.errors import SegscopeError
 
+    before = read(against) if against else None
+    if out:
+        _make(out)
     known = CASES[case] if case else None
     comparison = compare_rope_executors(
         config or (known.config if known else "tiny-llama-1.1b"),
@@ -108,8 +112,8 @@ def command(
     _show(comparison, form, why_not)
     if not any(run.passes for run in comparison.runs):
         raise SegscopeError(f"no executor ran: {comparison.runs[0].problem}")
-    if against:
-        ctx.exit(_compare_with(comparison, against))
+    if before:
+        ctx.exit(_show_changes(before, comparison, to_stderr=form == "json"))
 
 
 def _show(comparison: Comparison, form: str, why_not: bool) -> None:
@@ -132,13 +136,21 @@ def _show(comparison: Comparison, form: str, why_not: bool) -> None:
             console.print(why_not_table(run))
 
 
+def _make(folder: Path) -> None:
+    from segscope.errors import SegscopeError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SegscopeError(f"cannot write to {folder}: {error.strerror}") from None
+
+
 def _write(comparison: Comparison, folder: Path) -> None:
     from segscope.render.engine import draw
     from segscope.render.executors.markdown import markdown
     from segscope.render.executors.picture import picture
     from segscope.render.executors.rows import directions
 
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / "comparison.json").write_text(comparison.model_dump_json(indent=1) + "\n", encoding="utf-8")
     (folder / "comparison.md").write_text(markdown(comparison), encoding="utf-8")
     for direction in directions(comparison):
@@ -146,12 +158,11 @@ def _write(comparison: Comparison, folder: Path) -> None:
     click.echo(f"wrote comparison.json, comparison.md and pictures to {folder}", err=True)
 
 
-def _compare_with(comparison: Comparison, file: Path) -> int:
-    from segscope.compare.executors.changed import changes, read
+def _show_changes(before: Comparison, comparison: Comparison, *, to_stderr: bool) -> int:
+    """Say what changed, beside what is for programs; return the exit code."""
+    from segscope.compare.executors.changed import changes
 
-    found = changes(read(file), comparison)
-    for change in found:
-        click.echo(change.text)
-    if not found:
-        click.echo(f"nothing changed against {file}")
+    found = changes(before, comparison)
+    for text in [change.text for change in found] or ["nothing changed"]:
+        click.echo(text, err=to_stderr)
     return 1 if any(change.is_of_kernels for change in found) else 0

@@ -34,10 +34,10 @@ def read(file: Path) -> Comparison:
 
 
 def changes(before: Comparison, after: Comparison) -> tuple[Change, ...]:
-    """Return what changed in the passes that both have, and the executors that only one has."""
+    """Return what changed: the workload, numbers of the passes that both have, and the passes that only one has."""
     old = {(run.executor, one.direction): one for run in before.runs for one in run.passes}
     new = {(run.executor, one.direction): one for run in after.runs for one in run.passes}
-    found = []
+    found = [*_of_workloads(before, after)]
     for key in {**old, **new}:
         where = " ".join(key)
         if key not in new or key not in old:
@@ -46,6 +46,13 @@ def changes(before: Comparison, after: Comparison) -> tuple[Change, ...]:
             found += _of_counts(where, old[key], new[key])
             found += _of_times(where, old[key], new[key])
     return tuple(found)
+
+
+def _of_workloads(before: Comparison, after: Comparison) -> Iterable[Change]:
+    old, new = ({"workload": one.workload, **one.options} for one in (before, after))
+    for name in {**old, **new}:
+        if old.get(name) != new.get(name):
+            yield Change(f"{name}: {old.get(name)} -> {new.get(name)}", False)
 
 
 def _of_counts(where: str, before: Pass, after: Pass) -> Iterable[Change]:
@@ -61,11 +68,9 @@ def _of_counts(where: str, before: Pass, after: Pass) -> Iterable[Change]:
 
 
 def _of_times(where: str, before: Pass, after: Pass) -> Iterable[Change]:
-    old = {timing.l2: timing for timing in before.timings}
+    us = {timing.l2: timing.kernel_us for timing in before.timings}
     for new in after.timings:
-        if new.l2 in old and not 1 / NOISE < (ratio := new.kernel_us / old[new.l2].kernel_us) < NOISE:
-            yield Change(
-                f"{where}: kernels take {old[new.l2].kernel_us:.1f} -> {new.kernel_us:.1f} µs "
-                f"({ratio:.2f} times, {new.l2} L2)",
-                False,
-            )
+        old = us.get(new.l2)
+        if old and not 1 / NOISE < (ratio := new.kernel_us / old) < NOISE:
+            times = f"{old:.1f} -> {new.kernel_us:.1f} µs ({ratio:.2f} times, {new.l2} L2)"
+            yield Change(f"{where}: kernels take {times}", False)

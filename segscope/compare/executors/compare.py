@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from segscope.capture import function
 from segscope.capture.cases import EXECUTORS
@@ -11,6 +12,21 @@ from segscope.capture.rope import rope_options
 from segscope.compare.executors.explain import explain
 from segscope.compare.executors.model import Ablation, Comparison, Direction, Explanation, Run
 from segscope.compare.executors.run import Place, Workload, run_ablation, run_executor
+from segscope.errors import SegscopeError
+
+EDITS: Final = (
+    "save-upcasts",
+    "nothing-saved",
+    "save-only",
+    "no-empty-cat",
+    "no-float32",
+    "split-as-slices",
+    "no-expand",
+    "no-sharing",
+)
+"""The edits of ``capture/workloads/executors/edits.py``; behind ``save-only`` stand a colon and an output's name."""
+
+_EXECUTOR: Final = re.compile(r"eager|torch\.compile|thunder(\+[^+]+)+")
 
 
 def compare_rope_executors(
@@ -71,6 +87,7 @@ def compare_executors(
 def _compare(
     workload: Workload, executors: Sequence[str], grad: bool, edits: Sequence[str], place: Place
 ) -> Comparison:
+    _refuse_unknown(executors, edits)
     runs = tuple(run_executor(workload, executor, grad=grad, place=place) for executor in dict.fromkeys(executors))
     comparison = Comparison(workload=workload.name, options=workload.options, grad=grad, runs=runs)
     if comparison.reference is None:
@@ -85,6 +102,18 @@ def _compare(
     return comparison.model_copy(update={"explanations": tuple(explanations)})
 
 
+def _refuse_unknown(executors: Sequence[str], edits: Sequence[str]) -> None:
+    for name in executors:
+        if not _EXECUTOR.fullmatch(name):
+            raise SegscopeError(
+                f"unknown executor {name!r}: must be eager, torch.compile, or thunder+NAME with names of Thunder's "
+                "executors, such as thunder+nvfuser"
+            )
+    for name in edits:
+        if name.partition(":")[0] not in EDITS:
+            raise SegscopeError(f"unknown edit {name!r}; valid: {', '.join(EDITS)}")
+
+
 def _explain(
     workload: Workload,
     run: Run,
@@ -96,10 +125,13 @@ def _explain(
 ) -> Explanation | None:
     here, there = run.get(direction), reference.get(direction)
     ablations: tuple[Ablation, ...] = ()
+    problem: str | None = None
     ablated = direction == "forward" if edits else here and there and len(here.kernels) != len(there.kernels)
     if here and there and ablated:
         regions = [region.name for region in here.regions if region.compiler == "inductor"]
         if regions:
-            rows, _ = run_ablation(workload, run.executor, grad=grad, direction=direction, edits=edits, place=place)
+            rows, problem = run_ablation(
+                workload, run.executor, grad=grad, direction=direction, edits=edits, place=place
+            )
             ablations = tuple(Ablation.model_validate({"region": regions[row.pop("graph")], **row}) for row in rows)
-    return explain(run, reference, direction, ablations)
+    return explain(run, reference, direction, ablations, problem)

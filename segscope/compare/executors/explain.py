@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from segscope.checks.facts import listed
 from segscope.compare.executors.graphs import differences, first_difference
 from segscope.compare.executors.model import Ablation, Direction, Explanation, Pass, Region, Run
 
+WRONG: Final = 10
+"""How many times the reference's largest error is no matter of rounding any more."""
+
 Trials = dict[str, list[Ablation]]
 """The ablations of each region, the first of which takes nothing away."""
 
 
-def explain(run: Run, reference: Run, direction: Direction, ablations: Sequence[Ablation]) -> Explanation | None:
-    """Explain a run's kernels in one direction against the reference's; None where one of them has none."""
+def explain(
+    run: Run, reference: Run, direction: Direction, ablations: Sequence[Ablation], problem: str | None = None
+) -> Explanation | None:
+    """Explain a run's kernels in one direction against the reference's; None where one of them has none.
+
+    ``problem`` says why there are fewer ablations than were asked for.
+    """
     here, there = run.get(direction), reference.get(direction)
     if here is None or there is None or not here.regions or not there.regions:
         return None
@@ -25,6 +34,9 @@ def explain(run: Run, reference: Run, direction: Direction, ablations: Sequence[
     for one in ablations:
         trials.setdefault(one.region, []).append(one)
     causes = _causes(trials, here, there)
+    sentences = [*_sentences(run, reference, here, there, trials, causes)]
+    if problem:
+        sentences.append(f"Taking one thing at a time away did not get to its end: it {problem.rstrip('.')}.")
     return Explanation(
         executor=run.executor,
         reference=reference.executor,
@@ -35,7 +47,7 @@ def explain(run: Run, reference: Run, direction: Direction, ablations: Sequence[
         differences=differences(*pair) if pair else (),
         ablations=tuple(ablations),
         causes=causes,
-        text=" ".join(_sentences(run, reference, here, there, trials, causes)),
+        text=" ".join(sentences),
     )
 
 
@@ -64,6 +76,7 @@ def _sentences(
     if made > sum(tensor.bytes for tensor in there.saved):
         tensors = listed([f"{tensor.dtype} {list(tensor.shape)}" for tensor in here.saved])
         yield f"It makes and keeps {made / 1e6:.1f} MB for backward ({tensors})."
+    yield from _of_errors(reference, here, there)
     yield from _of_times(reference, here, there)
     for name, (plain, *others) in trials.items():
         where = f"In {name}, " if len(trials) > 1 else ""
@@ -85,6 +98,16 @@ def _sentences(
         for region in here.regions:
             if region.compiler == "nvfuser":
                 yield from _of_nvfuser(region)
+
+
+def _of_errors(reference: Run, here: Pass, there: Pass) -> Iterable[str]:
+    """Say which results are much farther from float32 eager than the reference's."""
+    for place, (mine, other) in enumerate(zip(here.errors, there.errors, strict=False)):
+        if not mine <= WRONG * max(other, *there.errors):
+            yield (
+                f"Its result {place} is wrong: it differs from float32 eager by up to {mine:.2g}, that of "
+                f"{reference.executor} by {other:.2g}."
+            )
 
 
 def _of_times(reference: Run, here: Pass, there: Pass) -> Iterable[str]:
@@ -130,7 +153,8 @@ def _reasons(region: Region) -> str:
     counts: Counter[str] = Counter()
     for why in region.why_not:
         counts[why.reason] += why.times
-    return listed([f"{reason} ({times} times)" for reason, times in counts.most_common()])
+    often = {reason: "once" if times == 1 else f"{times} times" for reason, times in counts.most_common()}
+    return listed([f"{reason} ({how})" for reason, how in often.items()])
 
 
 def _of_nvfuser(region: Region) -> Iterable[str]:

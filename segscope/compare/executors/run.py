@@ -99,7 +99,7 @@ def _run(
     """Run the child; return how it ended, and the records of its phases by their names."""
     with tempfile.TemporaryDirectory(prefix="segscope-") as results:
         request = Request(
-            workload=f"{workload.name} by {executor}",
+            workload=f"{workload.name} by {executor}{f', {ablate} without one thing at a time' if ablate else ''}",
             file=_WORKLOAD,
             options=workload.options | {"executor": executor, "grad": grad, "workload": workload.kind},
             dump=("segmenter_logging",),
@@ -125,5 +125,7 @@ def _problem(finished: Finished, whole: bool) -> str | None:
     end = finished.end
     if whole and end.outcome == "ok":
         return None
-    how = {"error": "failed", "crashed": f"was ended by {end.signal}", "timed out": "was ended", "ok": "stopped early"}
+    if end.outcome == "timed out":
+        return f"was {end.message}"
+    how = {"error": "failed", "crashed": f"was ended by {end.signal}", "ok": "stopped early"}
     return f"{how[end.outcome]}{f': {end.message}' if end.message else ''}"

@@ -19,7 +19,7 @@ class Row(NamedTuple):
     is_reference: bool
     cells: tuple[str, ...]
     problem: str | None
-    """Why there are no numbers."""
+    """Why there are no numbers, or not all."""
 
 
 _Column = tuple[str, Callable[[Pass], str]]
@@ -64,11 +64,16 @@ def headings(comparison: Comparison, direction: Direction) -> tuple[str, ...]:
 def rows(comparison: Comparison, direction: Direction) -> tuple[Row, ...]:
     """Return a row for each executor, those that failed too."""
     columns = _columns(comparison, direction)
+    timed = any(map(warm, _passes(comparison, direction)))
     found = []
     for run in comparison.runs:
         one = run.get(direction)
         cells = tuple(NONE if one is None else cell(one) for _, cell in columns)
-        problem = (run.problem or "no such pass") if one is None else None
+        problem = run.problem
+        if one is None:
+            problem = problem or "no such pass"
+        elif one.launches and (warm(one) or not timed):
+            problem = None
         found.append(Row(run.executor, run is comparison.reference, cells, problem))
     return tuple(found)
 
@@ -111,7 +116,7 @@ def ablation_rows(explanation: Explanation) -> tuple[tuple[str, ...], ...]:
             *((one.region,) if several else ()),
             _kernels(explanation, one),
             str(one.operations),
-            one.what + (f": does not compile: {one.problem}" if one.problem else ""),
+            one.what + (f": not compiled: {one.problem}" if one.problem else ""),
         )
         for one in explanation.ablations
     )

@@ -27,8 +27,8 @@ from segscope.render.executors.why_not import reasons
 from segscope.render.labels import printable, wrap
 
 _INDENT: Final = (0, 0, 0, 2)
-_MANY: Final = 7
-"""Columns of numbers that fit 100 characters only side by side."""
+_MANY: Final = 6
+"""Columns of numbers that fit 80 characters only side by side."""
 _BREAKS: Final = re.compile(r"(?=\+)|(?= \()")
 """Where the name of an executor may be broken."""
 
@@ -36,21 +36,21 @@ _BREAKS: Final = re.compile(r"(?=\+)|(?= \()")
 def comparison_table(comparison: Comparison, direction: Direction) -> Table:
     """Return a row for each executor: regions, segments, kernels, launches, what is saved and moved, and times if any.
 
-    Of an executor that has no pass in this direction the row says why.
+    Below it stands why an executor has no numbers, or not all.
     """
     found = headings(comparison, direction)
     table = _table(gap=2 if len(found) < _MANY else 1)
-    table.caption, table.caption_justify = _text(note(comparison, direction), "dim"), "left"
     table.add_column(direction, overflow="fold")
     for heading in found:
         table.add_column(heading, justify="right", no_wrap=True)
+    below = [_text(note(comparison, direction), "dim")]
     for row in rows(comparison, direction):
         name = f"{row.executor} (reference)" if row.is_reference else row.executor
         lines = wrap(_BREAKS.split(name), "", 22 if len(found) < _MANY else 18)
-        cell = _text("\n".join(lines), "bold" if row.is_reference else "")
+        table.add_row(_text("\n".join(lines), "bold" if row.is_reference else ""), *row.cells)
         if row.problem is not None:
-            cell.append_text(_text(f"\n{row.problem}", "red"))
-        table.add_row(cell, *row.cells)
+            below.append(_text(f"{row.executor}: {row.problem}", "red"))
+    table.caption, table.caption_justify = Text("\n").join(filter(None, below)), "left"
     return table
 
 

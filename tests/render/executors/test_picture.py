@@ -54,7 +54,7 @@ def test_a_box_says_what_a_kernel_is_does_and_moves() -> None:
     )
     assert found["c2_r0_k3"] == (
         "B · triton_poi_fused_cat_2\\ncast · mul · neg · cat · add\\nfor results 0 and 1\\n"
-        "reads 83.9 MB, 67.1 of it written above\\nwrites 33.6 MB"
+        "reads 86.0 MB, 67.1 of it written above\\nwrites 33.6 MB"
     )
 
 
