@@ -1,7 +1,7 @@
 # make demo   RoPE through nvFuser of July 2024 and of today, on this machine, GPU or not
 # make test   everything that must hold: lint, types, and the tests on the null device
 #
-# Both make a virtual environment in .venv and install the toolchains (about 4 GB) in segscope's cache. Neither needs root;
+# Both make a virtual environment in .venv and install the toolchains (about 5 GB) in segscope's cache. Neither needs root;
 # make test opens pages in Chromium, which must be there (apt-get install chromium).
 
 PYTHON ?= python3
@@ -10,6 +10,7 @@ SEGSCOPE := $(BIN)/segscope
 JULY_2024 := nvfuser-0.2.8
 TODAY := nvfuser-0.2.36
 ISSUE_711 := thunder-711
+FOUR_TO_TWO := nvfuser-0.2.24.dev20250115 nvfuser-0.2.25.dev20250201
 OUT := segscope-out
 
 .PHONY: setup toolchains demo test check clean
@@ -23,7 +24,7 @@ setup: .venv/ready
 	touch $@
 
 toolchains: setup
-	$(SEGSCOPE) toolchain install $(JULY_2024) $(ISSUE_711) $(TODAY)
+	$(SEGSCOPE) toolchain install $(JULY_2024) $(ISSUE_711) $(FOUR_TO_TWO) $(TODAY)
 
 demo: setup
 	@$(SEGSCOPE) rope --no-bookend --toolchain $(JULY_2024) --toolchain $(TODAY) --out $(OUT) || { \

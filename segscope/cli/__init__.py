@@ -16,7 +16,8 @@ from segscope.errors import SegscopeError
 
 _CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
 _COMMANDS = (
-    "rope", "capture", "count", "show", "check", "assert", "explain", "diff", "render", "executors", "toolchain"
+    "rope", "capture", "count", "show", "check", "assert", "explain", "diff", "render", "executors", "sweep", "bisect",
+    "verify-device", "toolchain",
 )  # fmt: skip
 
 
@@ -27,7 +28,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
         command: click.Command = import_module(f"segscope.cli.{module}").command
         return command
 

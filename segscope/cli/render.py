@@ -13,6 +13,7 @@ from segscope.render import SUFFIXES
 
 if TYPE_CHECKING:
     from segscope.checks import Finding
+    from segscope.compare.timing import Overlay
     from segscope.explain import Rules
     from segscope.model import Capture, SegmentedFusion
     from segscope.render.view import Level, View
@@ -63,6 +64,12 @@ class FusionNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 @click.option("--collapse", type=click.Choice(["metadata"]), help="Draw metadata groups as small boxes, some as one.")
 @click.option("--findings", "marked", is_flag=True, help="Check the fusion, and mark what breaks a rule.")
 @click.option(
+    "--timing",
+    "timed",
+    metavar="TRACE",
+    help="Put measured times onto kernel groups: of torch.profiler, nvFuser's profiler (JSON) or Nsight (CSV).",
+)
+@click.option(
     "--grouping",
     type=click.Choice(["segmented", "proof"]),
     default="segmented",
@@ -85,6 +92,7 @@ def command(
     radius: int | None,
     collapse: str | None,
     marked: bool,
+    timed: str | None,
     grouping: str,
     rules: Rules | None,
     strict: bool,
@@ -93,6 +101,7 @@ def command(
 
     FILE is a dump or a capture.json; - is standard input. Of several fusions, fusion 1 goes to NAME-1.svg, and so on;
     those without what --focus or --query names are left out. Above 300 nodes, --level expressions draws groups only.
+    A kernel in TRACE is of the group that its name and arguments fit; of several fusions with one, --fusion chooses.
     """
     from segscope.render import format_of
     from segscope.render.selection import group_index
@@ -102,8 +111,11 @@ def command(
         format_of(output)
     if radius is not None and not focus and query is None:
         raise click.UsageError("--radius is that of --focus and --query: use it with one of them")
+    if timed and grouping == "proof":
+        raise click.UsageError("--timing is of nvFuser's own groups: use it without --grouping proof")
     capture = read_capture(file, strict)
     fusions = choose_fusions(capture, number)
+    times = _times(capture, fusions, timed, number) if timed else {}
     title = _title(capture)
     if grouping == "proof":
         title = _title(capture, "the fewest connected kernels, not nvFuser's groups")
@@ -119,6 +131,7 @@ def command(
             query=query,
             collapse=collapse is not None,
             findings=_findings(fusion) if marked else (),
+            times=times.get(fusion.index),
         )
 
     views = _views(fusions, view_of)
@@ -185,6 +198,22 @@ def _findings(fusion: SegmentedFusion) -> tuple[Finding, ...]:
     from segscope.checks.settings import find_severities
 
     return tuple(run_rules(choose(), fusion, find_severities(Path.cwd())))
+
+
+def _times(capture: Capture, fusions: Sequence[SegmentedFusion], path: str, number: int | None) -> dict[int, Overlay]:
+    """Return measured times by index of the fusion; warn of fusions without any. SegscopeError where none has."""
+    from segscope.compare.timing import assign, overlay, read
+
+    measured = read(path)
+    assigned = assign(capture.fusions, measured, number)
+    timed = [fusion for fusion in fusions if fusion.index in assigned]
+    found = {fusion.index: overlay(fusion, assigned.get(fusion.index, measured)) for fusion in timed or fusions[:1]}
+    for fusion in fusions:
+        if fusion.index not in found and fusion.kernel_groups:
+            warn(f"{path}: no kernel of fusion {fusion.index}: it is drawn without times")
+    for note in (note for times in found.values() for note in times.notes):
+        warn(f"{path}: {note}")
+    return found
 
 
 def _proof(fusion: SegmentedFusion, rules: Rules | None) -> SegmentedFusion:

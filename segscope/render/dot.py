@@ -43,7 +43,7 @@ def drawing(fusion: SegmentedFusion, title: str | None = None, view: View | None
     view = view or View()
     parts = Parts()
     selection = select(fusion, view)
-    marks = Marks(fusion, view.findings)
+    marks = Marks(fusion, view.findings, view.times)
     if selection.level == "expressions":
         from segscope.render.expressions import expressions
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from segscope.model import Cut, Expr, Group, SegmentedFusion
-from segscope.render import palette, words
+from segscope.render import palette, timing, words
 from segscope.render.labels import label, tooltip
 from segscope.render.marks import Marks, names
 from segscope.render.parts import DrawnCuts, Parts
@@ -112,11 +112,14 @@ class _Picture:
         """Add the heading: a node, as lines would run over a label of the cluster, and no cluster has two borders."""
         fusion = self.fusion
         scalars = [expr for expr in fusion.exprs_of(group) if expr.is_scalar]
-        heading = [words.heading(fusion, group), *names(findings), words.traffic(fusion, group)]
+        times = self.marks.times
+        heading = [words.heading(fusion, group), *names(findings), *timing.time(fusion, group, times)]
+        heading.append(timing.traffic(fusion, group, times))
         if scalars:
             heading.append(words.count(len(scalars), "scalar expression"))
         node = node_of((group.index,))
-        whole = [*map(str, findings), *heading, *(f"({expr.id}) {expr.text}" for expr in scalars)]
+        whole = [*map(str, findings), *heading, *timing.launches(group, times)]
+        whole += [f"({expr.id}) {expr.text}" for expr in scalars]
         cluster.node(
             node,
             label(heading),

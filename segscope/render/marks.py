@@ -1,4 +1,4 @@
-"""Which groups, cuts and expressions findings are about."""
+"""Which groups, cuts and expressions findings are about, and the times of groups."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from segscope.model import SegmentedFusion
 
 if TYPE_CHECKING:
     from segscope.checks import Finding
+    from segscope.compare.timing import Overlay
 
 MARKED: Final = ("error", "warning")
 """The severities of findings that are marked."""
 
 
 class Marks:
-    """Errors and warnings on a fusion, by what they are about."""
+    """Errors and warnings on a fusion, by what they are about, and measured times."""
 
-    def __init__(self, fusion: SegmentedFusion, findings: Iterable[Finding]) -> None:
+    def __init__(self, fusion: SegmentedFusion, findings: Iterable[Finding], times: Overlay | None = None) -> None:
+        self.times = times
         self.groups: defaultdict[int, list[Finding]] = defaultdict(list)
         """By index of the group."""
         self.exprs: defaultdict[tuple[int, int], list[Finding]] = defaultdict(list)

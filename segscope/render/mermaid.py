@@ -13,7 +13,7 @@ from typing import Final
 
 from segscope.errors import RenderError
 from segscope.model import Group, SegmentedFusion
-from segscope.render import palette, words
+from segscope.render import palette, timing, words
 from segscope.render.labels import LINE_LIMIT, cut, printable, wrap
 from segscope.render.selection import Box, select
 from segscope.render.view import View
@@ -62,6 +62,7 @@ class _Flowchart:
         self._fusion = fusion
         chosen = select(fusion, view)
         self._notes = chosen.notes
+        self._times = view.times
         self._boxes = chosen.boxes
         self._node = {index: f"g{box[0]}" for box in chosen.boxes for index in box}
         self._groups = [fusion.groups[index] for index in sorted(self._node)]
@@ -92,7 +93,9 @@ class _Flowchart:
 
     def _box(self, box: Box) -> str:
         groups = [self._fusion.groups[index] for index in box]
-        heading, facts = words.heading(self._fusion, groups[0]), [words.traffic(self._fusion, groups[0])]
+        first, times = groups[0], self._times
+        heading = words.heading(self._fusion, first)
+        facts = [timing.traffic(self._fusion, first, times), *timing.time(self._fusion, first, times)]
         if len(groups) > 1:
             heading, facts = words.SEPARATOR.join([f"{len(groups)} groups", *_schedulers(groups)]), []
         lines = wrap(words.operations(self._fusion, *groups), words.SEPARATOR, OPERATIONS_WIDTH)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from segscope.model import Expr, Group, SegmentedFusion
-from segscope.render import palette, words
+from segscope.render import palette, timing, words
 from segscope.render.labels import LINE_LIMIT, cut, printable
 from segscope.render.selection import select
 from segscope.render.view import View
+
+if TYPE_CHECKING:
+    from segscope.compare.timing import Overlay
 
 _NAMESPACE: Final = str.maketrans("/;", "__")
 """What means something in a namespace, and what stands for it."""
@@ -27,15 +30,16 @@ def to_model_explorer(fusion: SegmentedFusion, title: str | None = None, view: V
     """Return a graph collection of one graph as JSON; the same model gives the same text.
 
     Fusion inputs and outputs are nodes outside every layer; expressions on scalars are left out. An expression that is
-    in several groups is a node in each. Of ``view``, only which groups it shows counts.
+    in several groups is a node in each. Of ``view``, only which groups it shows and their times count.
     """
-    chosen = select(fusion, view or View())
+    view = view or View()
+    chosen = select(fusion, view)
     label = " · ".join(filter(None, [title, str(fusion)]))
     nodes = _Nodes(fusion, [fusion.groups[index] for box in chosen.boxes for index in box])
     graph = {
         "id": f"fusion {fusion.index}",
         "nodes": [*nodes.inputs(), *nodes.operations(), *nodes.outputs()],
-        "groupNodeAttributes": {"": {"fusion": label}} | nodes.layers(),
+        "groupNodeAttributes": {"": {"fusion": label}} | nodes.layers(view.times),
     }
     return json.dumps({"label": cut(label, LINE_LIMIT), "graphs": [graph]}, indent=1, ensure_ascii=False) + "\n"
 
@@ -57,8 +61,8 @@ class _Nodes:
         for edge in fusion.edges:
             self._edges.setdefault((edge.target, edge.value), []).append(edge.source)
 
-    def layers(self) -> dict[str, dict[str, str]]:
-        return {_layer(group): _facts(self._fusion, group) for group in self._groups}
+    def layers(self, times: Overlay | None) -> dict[str, dict[str, str]]:
+        return {_layer(group): _facts(self._fusion, group, times) for group in self._groups}
 
     def inputs(self) -> Iterator[dict[str, Any]]:
         for name, node in self._inputs.items():
@@ -118,8 +122,10 @@ def _layer(group: Group) -> str:
     return cut(printable(f"{group.label} {group.scheduler}"), LINE_LIMIT).translate(_NAMESPACE)
 
 
-def _facts(fusion: SegmentedFusion, group: Group) -> dict[str, str]:
+def _facts(fusion: SegmentedFusion, group: Group, times: Overlay | None) -> dict[str, str]:
+    measured = [*timing.time(fusion, group, times), *timing.launches(group, times)]
     return {
+        **({"time": words.SEPARATOR.join(measured)} if measured else {}),
         "scheduler": group.scheduler,
         "launches a kernel": "yes" if fusion.launches_kernel(group) else "no",
         "operations": words.SEPARATOR.join(words.operations(fusion, group)),

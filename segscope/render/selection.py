@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from segscope.errors import RenderError
 from segscope.graph import Successors, predecessors, successors, topological_order
 from segscope.model import SegmentedFusion
-from segscope.render import words
+from segscope.render import timing, words
 from segscope.render.view import Level, View
 
 NODE_LIMIT: Final = 300
@@ -46,7 +46,7 @@ class Selection(NamedTuple):
     """The groups in focus; empty where all are drawn."""
     found: Found
     notes: tuple[str, ...]
-    """What is not as asked for, or not there: to be said beside the picture."""
+    """The measured time, and what is not as asked for, or not there: to be said beside the picture."""
     fallback: str | None
     """The note, where another level is drawn than asked for."""
 
@@ -59,7 +59,7 @@ def select(fusion: SegmentedFusion, view: View) -> Selection:
     no regular expression or is too slow.
     """
     found = find(fusion, view.query) if view.query is not None else Found()
-    notes = []
+    notes = [timing.total(view.times)] if view.times else []
     if view.focus or view.query is not None:
         if missing := [index for index in view.focus if not 0 <= index < len(fusion.groups)]:
             raise NothingSelected(f"fusion {fusion.index} has no group at position {missing[0]}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from segscope.model import Group, SegmentedFusion
-from segscope.render import palette, words
+from segscope.render import palette, timing, words
 from segscope.render.labels import label, tooltip, wrap
 from segscope.render.marks import Marks, names
 from segscope.render.selection import Box, Selection
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphviz import Digraph
 
     from segscope.checks import Finding
+    from segscope.compare.timing import Overlay
 
 FONT: Final = "Arial"
 OPERATIONS_WIDTH: Final = 34
@@ -81,11 +82,14 @@ def box_node(graph: Digraph, fusion: SegmentedFusion, box: Box, selection: Selec
     lines = wrap(operations, words.SEPARATOR, OPERATIONS_WIDTH)
     if len(lines) > OPERATION_LINES:
         lines[OPERATION_LINES - 1 :] = ["…"]
-    facts = [] if box in selection.closed else [words.traffic(fusion, groups[0]), words.expressions(fusion, groups[0])]
+    times = marks.times
+    said = [heading, *names(findings), *timing.time(fusion, groups[0], times), *lines]
+    if box not in selection.closed:
+        said += [timing.traffic(fusion, groups[0], times), words.expressions(fusion, groups[0])]
     graph.node(
         node_of(box),
-        label([heading, *names(findings), *lines, *facts]),
-        tooltip=tooltip("\n".join([*(str(f) for f in findings), *(_whole(fusion, group) for group in groups)])),
+        label(said),
+        tooltip=tooltip("\n".join([*(str(f) for f in findings), *(_whole(fusion, group, times) for group in groups)])),
         fontsize="16" if kernel else "12",
         **outline(fusion, groups[0], findings),
         **({"peripheries": "2"} if selection.centre.intersection(box) else {}),
@@ -236,10 +240,12 @@ def _shared_heading(groups: Sequence[Group]) -> str:
     return words.SEPARATOR.join([" ".join(shown), " ".join(dict.fromkeys(group.scheduler for group in groups))])
 
 
-def _whole(fusion: SegmentedFusion, group: Group) -> str:
+def _whole(fusion: SegmentedFusion, group: Group, times: Overlay | None) -> str:
     return "\n".join(
         [
             words.heading(fusion, group),
+            *timing.time(fusion, group, times),
+            *timing.launches(group, times),
             words.SEPARATOR.join(words.operations(fusion, group)),
             words.expressions(fusion, group),
             *(f"reads {words.tensor(fusion, name)}" for name in group.inputs),

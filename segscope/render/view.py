@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from segscope.checks import Finding
+    from segscope.compare.timing import Overlay
 
 Level = Literal["groups", "expressions"]
 
@@ -27,3 +28,5 @@ class View:
     """Draw metadata groups as small boxes, those between the same kernel groups as one."""
     findings: tuple[Finding, ...] = ()
     """Findings on this fusion: errors and warnings are marked."""
+    times: Overlay | None = None
+    """Measured times of this fusion's kernels, which its kernel groups show."""

@@ -184,12 +184,13 @@ def _nvfuser_region(
         saved=saved,
         definition=definition,
         segments=None if fusion is None else len(fusion.groups),
-        kernels=tuple(_kernels_of(fusion, reach)) if fusion else (),
+        kernels=tuple(kernels_of(fusion, reach)) if fusion else (),
         why_not=tuple(_rejections(fusion)) if fusion else (),
     )
 
 
-def _kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[Kernel]:
+def kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[Kernel]:
+    """Yield the kernel groups as kernels; ``reach`` has the results that depend on each output of the fusion."""
     reached: dict[str, set[int]] = {name: set() for name in fusion.tensors}
     reached |= {name: set(results) for name, results in zip(fusion.outputs, reach, strict=False)}
     for expr in _last_first(fusion):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from segscope.checks import Finding, check
 from segscope.checks.finding import Severity
 from segscope.explain import explain
 from segscope.model import Group, SegmentedFusion
-from segscope.render import palette, words
+from segscope.render import palette, timing, words
+
+if TYPE_CHECKING:
+    from segscope.compare.timing import Overlay
 
 Facts = dict[str, Any]
 
@@ -19,26 +22,27 @@ REASONS: Final = 500
 """Cuts of a fusion above which the page does not say why each is there: finding out takes minutes for thousands."""
 
 
-def page_facts(fusion: SegmentedFusion) -> Facts:
+def page_facts(fusion: SegmentedFusion, times: Overlay | None = None) -> Facts:
     """Return groups with their expressions, cuts with their reasons, tensors and findings; groups go by index."""
     return {
-        "groups": [_group(fusion, group) for group in fusion.groups],
+        "groups": [_group(fusion, group, times) for group in fusion.groups],
         "cuts": _cuts(fusion),
         "tensors": _tensors(fusion),
         "findings": _findings(check(fusion)),
     }
 
 
-def _group(fusion: SegmentedFusion, group: Group) -> Facts:
+def _group(fusion: SegmentedFusion, group: Group, times: Overlay | None) -> Facts:
     kernel = fusion.launches_kernel(group)
     style = palette.kernel_style(group.scheduler) if kernel else palette.metadata_style(group.scheduler)
+    measured = [*timing.time(fusion, group, times), timing.traffic(fusion, group, times)]
     return {
         "label": group.label,
         "fill": style.fill,
         "border": style.border,
         "heading": words.heading(fusion, group),
         "operations": words.SEPARATOR.join(words.operations(fusion, group)),
-        "size": words.SEPARATOR.join([words.expressions(fusion, group), words.traffic(fusion, group)]),
+        "size": words.SEPARATOR.join([words.expressions(fusion, group), *measured]),
         "reads": list(group.inputs),
         "writes": list(group.outputs),
         "expressions": [

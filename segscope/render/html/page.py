@@ -42,7 +42,9 @@ def to_html(fusion: SegmentedFusion, title: str | None = None, view: View | None
         style=style,
         style_hash=_hash(style),
         picture=picture,
-        facts=_in_script(page_facts(fusion) | {"parts": parts.as_facts(fusion), "problem": problem}),
+        facts=_in_script(
+            page_facts(fusion, view.times if view else None) | {"parts": parts.as_facts(fusion), "problem": problem}
+        ),
     )
     return page, drawn_by
 

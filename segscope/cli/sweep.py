@@ -1,0 +1,148 @@
+"""``segscope sweep``: one workload over toolchains, configurations, cards and options."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from segscope.cli.reading import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Executor
+
+    from segscope.sweep import Result
+
+
+@click.command(name="sweep", short_help="Capture a workload over toolchains, cards and options; table and chart.")
+@click.argument("workload")
+@click.option(
+    "--toolchain",
+    "toolchains",
+    multiple=True,
+    metavar="NAME|A..B|all",
+    help="A name, a range by date, or all that have a date; installed if need be.  [default: nvfuser-0.2.36]",
+)
+@click.option("--config", "configs", multiple=True, help="LitGPT model, for RoPE.  [default: Llama-2-13b-hf]")
+@click.option("--card", "cards", multiple=True, help="The card that the null device plays.  [default: h200]")
+@click.option("--disable", multiple=True, metavar="OPTION,...|none", help="NVFUSER_DISABLE; none: without.")
+@click.option("--enable", multiple=True, metavar="OPTION,...|none", help="NVFUSER_ENABLE; none: without.")
+@click.option("--jobs", type=click.IntRange(1), help="Points that run at a time.  [default: the number of CPUs]")
+@click.option("--dask", "address", metavar="ADDRESS", help="Run them on the workers of this Dask scheduler.")
+@click.option("--retry-failed", is_flag=True, help="Run those again of which there is no whole dump.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="segscope-sweep", show_default=True, help="Folder of results."
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    workload: str,
+    toolchains: tuple[str, ...],
+    configs: tuple[str, ...],
+    cards: tuple[str, ...],
+    disable: tuple[str, ...],
+    enable: tuple[str, ...],
+    jobs: int | None,
+    address: str | None,
+    retry_failed: bool,
+    out: Path,
+) -> None:
+    """Capture WORKLOAD once for each combination of the options that are given several times, on the null device.
+
+    WORKLOAD is rope, rope-float32, slice-rotate-cat, ...: programs that every nvFuser takes as its own
+    FusionDefinition (a wrong name lists all), or thunder-rope: RoPE through Thunder, without bookending.
+
+    In --out each point has a file, its capture as JSON (or why there is none). A point that has one is not run
+    again, so that the same command goes on where it was ended, and more points can be added. Beside them: table.csv,
+    table.json, table.parquet, chart.svg and chart.html (kernel groups by date and scheduler).
+
+    Exit codes: 0 where every point has its counts, 1 where one has none, 2 where the sweep could not be made.
+    """
+    from segscope.sweep import product, sweep
+    from segscope.sweep.outputs import write_outputs
+    from segscope.sweep.store import Store
+
+    points = product(workload, toolchains=toolchains, configs=configs, cards=cards, disable=disable, enable=enable)
+    if address is None:
+        _install(point.toolchain for point in points if not Store(out).has(point))
+    with _executor(address, jobs) as executor:
+        try:
+            with _progress(len(points)) as on_result:
+                results = sweep(points, folder=out, executor=executor, retry_failed=retry_failed, on_result=on_result)
+        except KeyboardInterrupt:
+            click.echo("segscope: waiting for what is running; the same command goes on from what is done", err=True)
+            raise
+    written, missing = write_outputs(results, out)
+    _show(results)
+    click.echo(f"wrote {', '.join(map(str, written))}")
+    if missing:
+        warn(f"no others without {' and '.join(missing)}: pip install 'segscope[sweep]'")
+    failed = [result for result in results if not result.counted]
+    for result in failed:
+        warn(f"{result.point}: {result.problem}")
+    ctx.exit(1 if failed else 0)
+
+
+def _install(toolchains: Iterable[str]) -> None:
+    """Install what is missing, one by one, so that what is said of it can be read."""
+    from segscope.capture.toolchain import ensure
+    from segscope.errors import ToolchainError
+
+    for name in dict.fromkeys(toolchains):
+        with contextlib.suppress(ToolchainError):  # then its points tell of it
+            ensure(name)
+
+
+def _executor(address: str | None, jobs: int | None) -> AbstractContextManager[Executor]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from segscope.sweep.cluster import dask_executor
+
+    return dask_executor(address) if address else ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0)))
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Result], None]]:
+    """Show a bar on standard error where that is a terminal, and nothing else there while it lasts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    failed = 0
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal, redirect_stderr=False)
+    with bar, contextlib.redirect_stderr(io.StringIO()):
+        task = bar.add_task("", total=total)
+
+        def on_result(result: Result) -> None:
+            nonlocal failed
+            failed += not result.counted
+            bar.update(task, advance=1, description=f"{failed} without counts" if failed else "")
+
+        yield on_result
+
+
+def _show(results: Sequence[Result]) -> None:
+    """Print a table a series: a row a toolchain."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False)
+    for series, found in groupby(results, lambda result: result.point.series):
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for name in ("toolchain", "kernel groups", "groups by scheduler", "child"):
+            table.add_column(name, justify="right" if name == "kernel groups" else "left")
+        for result in found:
+            kernels = str(result.kernel_groups) if result.counted else "-"
+            counts = sorted(result.schedulers.items(), key=lambda item: (-item[1], item[0]))
+            listed = ", ".join(f"{n} {name}" for name, n in counts)
+            table.add_row(result.point.toolchain, kernels, listed, result.outcome)
+        console.print(series, table, "", sep="\n")

@@ -1,0 +1,132 @@
+"""The results of sweeps: one file a point in a folder, named by a digest of all that defines the point."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from segscope.capture.null_device import card
+from segscope.capture.toolchain import AddedInterpreter, find, get
+from segscope.errors import SegscopeError, ToolchainError
+from segscope.model import Capture
+from segscope.sweep.point import Point
+from segscope.sweep.result import Failure, Result, result_of
+
+FORMAT: Final = 1
+"""Goes up when results of before are not to be used any more."""
+_DIGITS: Final = 16
+_LONGEST_NAME: Final = 150
+
+
+class Store:
+    """A folder of results. A point's file is its capture as JSON, or, ending in ``.failed.json``, its failure.
+
+    Files are written in one step, so that what is there is whole.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._toolchains: dict[str, list[str]] = {}
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from writing here. SegscopeError where one does, or nothing can be written."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.folder / ".lock")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=0)
+            for left in self.folder.glob("*.partial"):
+                left.unlink()
+        except Timeout:
+            raise SegscopeError(
+                f"another segscope writes to {self.folder}: wait for it, or use another folder"
+            ) from None
+        except OSError as error:
+            raise SegscopeError(f"cannot write to {self.folder}: {error.strerror}") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def capture(self, result: Result) -> Capture:
+        """Return the capture of a result that has one."""
+        return Capture.model_validate_json(result.file.read_bytes())
+
+    def has(self, point: Point) -> bool:
+        """Say whether there is a file of the point."""
+        return any(path.exists() for path in self._files(point))
+
+    def read(self, point: Point) -> Result | None:
+        """Return what became of the point; None where it is not there, or was written by another segscope."""
+        file, failed = self._files(point)
+        for path, kind in ((file, Capture), (failed, Failure)):
+            try:
+                return result_of(point, kind.model_validate_json(path.read_bytes()), path)
+            except (FileNotFoundError, ValidationError):
+                continue
+        return None
+
+    def write(self, point: Point, found: Capture | Failure) -> Result:
+        """Keep what became of the point, in place of what was there."""
+        file, failed = self._files(point)
+        path, other = (failed, file) if isinstance(found, Failure) else (file, failed)
+        write_in_one_step(path, f"{found.model_dump_json(indent=1)}\n".encode())
+        other.unlink(missing_ok=True)
+        return result_of(point, found, path)
+
+    def _files(self, point: Point) -> tuple[Path, Path]:
+        words = [point.workload, point.config, point.toolchain, point.card, *point.options]
+        name = re.sub(r"[^\w.,=+-]", "-", "_".join(filter(None, words)))[:_LONGEST_NAME]
+        name = f"{name}_{self._digest(point)[:_DIGITS]}"
+        return self.folder / f"{name}.json", self.folder / f"{name}.failed.json"
+
+    def _digest(self, point: Point) -> str:
+        if point.toolchain not in self._toolchains:
+            self._toolchains[point.toolchain] = _identity(point.toolchain)
+        facts = (
+            FORMAT,
+            point.workload,
+            point.config,
+            self._toolchains[point.toolchain],
+            card(point.card).variable(),
+            point.disable,
+            point.enable,
+        )
+        return sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def write_in_one_step(path: Path, content: bytes) -> None:
+    """Write a file so that it is never there in part. SegscopeError where it cannot be written."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise SegscopeError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _identity(name: str) -> list[str]:
+    """Return what a toolchain is made of: its pins, or the packages of an interpreter that is there."""
+    spec = get(name)
+    if not isinstance(spec, AddedInterpreter):
+        return [name, spec.python, spec.inductor, *spec.pins]
+    try:
+        packages = find(name).site_packages
+    except ToolchainError:
+        return [name, spec.interpreter]
+    kinds = ("torch", "nvfuser*", "lightning_thunder")
+    found = sorted(path.name for kind in kinds for path in packages.glob(f"{kind}-*.dist-info"))
+    return [name, spec.interpreter, *found]

@@ -1,0 +1,149 @@
+"""``segscope sweep``: on results that are there, and through the real nvFuser."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from segscope.sweep import sweep
+from tests.conftest import Cli
+from tests.sweep import fake
+
+OPTIONS = ("--disable", "none", "--disable", "resize_scheduler")
+ALL_FAKE = (
+    *("sweep", "rope", "--toolchain", fake.NEW, "--toolchain", fake.MIDDLE, "--toolchain", fake.OLD, *OPTIONS),
+    *(argument for config in fake.CONFIGS for argument in ("--config", config)),
+)
+
+
+@pytest.fixture
+def done_before(tmp_path: Path) -> Path:
+    """A folder with all results of ALL_FAKE."""
+    sweep(fake.points(), folder=tmp_path, capture=fake.capture)
+    return tmp_path
+
+
+def test_what_is_there_is_shown_and_written(cli: Cli, done_before: Path) -> None:
+    done = cli(*ALL_FAKE, "--out", done_before)
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert lines[:2] == ["rope Llama-2-13b-hf, h200", "toolchain" + lines[1][9:]]
+    assert [line.split()[0] for line in lines[2:5]] == [fake.OLD, fake.MIDDLE, fake.NEW]
+    names = ("table.csv", "table.json", "table.parquet", "chart.svg", "chart.html")
+    assert lines[-1] == f"wrote {', '.join(str(done_before / name) for name in names)}"
+    warnings = done.err.splitlines()
+    assert len(warnings) == 12
+    failed = f"rope phi-2, h200, disable=resize_scheduler in {fake.OLD}"
+    assert f"segscope: warning: {failed}: {failed}: no such option" in warnings
+
+
+def test_only_failures_are_exit_code_1(cli: Cli, done_before: Path) -> None:
+    toolchains = ("--toolchain", f"{fake.OLD}", "--toolchain", fake.NEW)
+    assert cli("sweep", "rope", *toolchains, "--config", "phi-2", "--out", done_before).code == 0
+    assert cli("sweep", "rope", *toolchains, "--config", "Gemma-7b", "--out", done_before).code == 1
+
+
+def test_a_terminal_is_shown_a_bar(done_before: Path) -> None:
+    reader, writer = pty.openpty()
+    command = [sys.executable, "-m", "segscope", *ALL_FAKE, "--out", str(done_before)]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=writer, env=os.environ | {"TERM": "xterm"}
+    ) as child:
+        os.close(writer)
+        shown = b""
+        with contextlib.suppress(OSError):  # the terminal's other end was closed
+            while read := os.read(reader, 4096):
+                shown += read
+    os.close(reader)
+    assert child.returncode == 1
+    assert b"24/24" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["rop"], "unknown workload 'rop'; valid: rope, "),
+        (["rope", "--config", "phi-3"], "unknown configuration 'phi-3'; valid: "),
+        (["rope", "--card", "gtx"], "unknown card 'gtx'; valid: "),
+        (["rope", "--toolchain", "nvfuser-9..nvfuser-0.2.8"], "unknown toolchain 'nvfuser-9'"),
+        (["slice-rotate-cat", "--config", "phi-2"], "workload slice-rotate-cat has no configurations"),
+        (["rope", "--jobs", "0"], "'--jobs': 0 is not in the range"),
+        (["rope", "--dask", "nowhere://x"], "no Dask scheduler at nowhere://x"),
+    ],
+)
+def test_what_cannot_be_done_is_exit_code_2(cli: Cli, tmp_path: Path, arguments: list[str], says: str) -> None:
+    done = cli("sweep", *arguments, "--out", tmp_path)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert says in done.err
+
+
+@pytest.mark.toolchain
+def test_a_real_sweep_survives_a_kill(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    toolchains = [need_toolchain(name) for name in ("nvfuser-0.2.36", "nvfuser-0.2.8", "thunder-711")]
+    axes = [*OPTIONS, *(argument for name in toolchains for argument in ("--toolchain", name))]
+    killed, alone = tmp_path / "killed", tmp_path / "alone"
+    children = _killed_after_one_result(["sweep", "slice-rotate-cat", *axes, "--out", str(killed)], killed)
+    before = {path: path.stat().st_mtime_ns for path in killed.glob("slice-rotate-cat_*.json")}
+    assert len(before) < 6
+    again = cli("sweep", "slice-rotate-cat", *axes, "--out", killed)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert not any(Path(f"/proc/{child}").exists() for child in children)
+    assert again == cli("sweep", "slice-rotate-cat", *axes, "--out", killed)
+    there = cli("sweep", "slice-rotate-cat", *axes, "--out", alone)
+    assert (again.code, there.code) == (1, 1)
+    for name in ("table.csv", "table.json", "table.parquet", "chart.svg", "chart.html"):
+        assert (killed / name).read_bytes() == (alone / name).read_bytes()
+    rows = _rows(alone)
+    assert [(row["toolchain"], row["disable"], row["outcome"], row["kernel_groups"]) for row in rows] == [
+        ("nvfuser-0.2.8", "", "ok", "5"),
+        ("thunder-711", "", "ok", "5"),
+        ("nvfuser-0.2.36", "", "ok", "1"),
+        ("nvfuser-0.2.8", "resize_scheduler", "no dump", ""),
+        ("thunder-711", "resize_scheduler", "no dump", ""),
+        ("nvfuser-0.2.36", "resize_scheduler", "ok", "3"),
+    ]
+    old, new = (
+        next(alone.glob(f"slice-rotate-cat_{name}_h200_????????????????.json")) for name in ("*0.2.8", "*0.2.36")
+    )
+    changed = cli("diff", old, new)
+    assert changed.code == 1
+    assert changed.out.startswith("5 kernel groups -> 1;")
+
+
+def _killed_after_one_result(arguments: list[str], folder: Path) -> list[str]:
+    """Kill a sweep as soon as it has a result, and return the ids of its child processes at that moment."""
+    with subprocess.Popen([sys.executable, "-m", "segscope", *arguments], stderr=subprocess.PIPE) as sweeping:
+        while not list(folder.glob("slice-rotate-cat_*.json")):
+            with pytest.raises(subprocess.TimeoutExpired):
+                sweeping.wait(0.02)
+        tasks = Path(f"/proc/{sweeping.pid}/task").glob("*/children")
+        children = [child for task in tasks for child in task.read_text().split()]
+        sweeping.kill()
+    assert sweeping.returncode == -signal.SIGKILL
+    return children
+
+
+@pytest.mark.toolchain
+def test_thunders_rope(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    names = [need_toolchain("nvfuser-0.2.8"), need_toolchain("nvfuser-0.2.36")]
+    toolchains = [argument for name in names for argument in ("--toolchain", name)]
+    done = cli("sweep", "thunder-rope", *toolchains, "--out", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    rows = _rows(tmp_path)
+    assert [(row["config"], row["pointwise"], row["resize"]) for row in rows] == [
+        ("Llama-2-13b-hf", "6", "0"),
+        ("Llama-2-13b-hf", "0", "2"),
+    ]
+
+
+def _rows(folder: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((folder / "table.csv").read_text().splitlines()))

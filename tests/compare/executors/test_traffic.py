@@ -1,0 +1,93 @@
+"""How much a kernel reads through views, against sets of elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from segscope.compare.executors.traffic import bytes_read
+
+ELEMENT = 2
+"""Bytes."""
+
+
+@dataclass
+class Stored:
+    """What lies in memory, and views of it; ``x`` is the whole."""
+
+    elements: dict[str, frozenset[int]] = field(default_factory=dict)
+    size: dict[str, int | None] = field(default_factory=dict)
+    views: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, source: str, elements: frozenset[int], repeated: int = 1) -> str:
+        name = f"x{len(self.elements)}"
+        self.views.setdefault(source, []).append(name)
+        self.elements[name] = elements
+        self.size[name] = ELEMENT * len(elements) * repeated
+        return name
+
+    def read(self, names: set[str]) -> int | None:
+        (whole, *_) = self.elements
+        return bytes_read(whole, self.views, self.size, names)
+
+    def truly_read(self, names: set[str]) -> int:
+        return ELEMENT * len(frozenset().union(*(self.elements[name] for name in names)))
+
+
+@st.composite
+def stored(draw: st.DrawFn, apart: bool) -> tuple[Stored, set[str]]:
+    """Draw what is stored with what is read of it; ``apart``: views of one value share no element or are all of it."""
+    found = Stored()
+    left = [found.add("", frozenset(range(draw(st.integers(1, 12)))))]
+    while left and len(found.elements) < 12:
+        source = left.pop(0)
+        elements = found.elements[source]
+        how = draw(st.sampled_from(["none", "reshape", "expand", "split" if apart else "slices"]))
+        if how == "reshape":
+            left.append(found.add(source, elements))
+        elif how == "expand":
+            found.add(source, elements, repeated=3)
+        elif how == "split":
+            part = {element: draw(st.integers(0, 3)) for element in elements}
+            for number in range(1, 4):  # what has number 0 is in no view
+                left.append(found.add(source, frozenset(e for e in elements if part[e] == number)))
+        elif how == "slices":
+            for _ in range(draw(st.integers(1, 3))):
+                left.append(found.add(source, draw(st.frozensets(st.sampled_from(sorted(elements or {0})))) & elements))
+    return found, draw(st.sets(st.sampled_from(sorted(found.elements))))
+
+
+@given(stored(apart=True))
+def test_views_that_are_apart_are_counted_exactly(drawn: tuple[Stored, set[str]]) -> None:
+    found, names = drawn
+    assert found.read(names) == found.truly_read(names)
+
+
+@given(stored(apart=False))
+def test_any_views_are_counted_as_what_is_read_up_to_the_whole(drawn: tuple[Stored, set[str]]) -> None:
+    found, names = drawn
+    count = found.read(names)
+    assert count is not None
+    assert found.truly_read(names) <= count <= ELEMENT * len(found.elements["x0"])
+
+
+def test_k_of_tiny_llama_is_a_tenth_of_what_is_stored() -> None:
+    """Of a split of q, k and v, k is expanded to 32 heads, and halves of that are read."""
+    size: dict[str, int | None] = {"qkv": 2 * 2048 * 2560 * 2, "k": 2 * 4 * 2048 * 64 * 2}
+    size |= {"expanded": 2 * 32 * 2048 * 64 * 2, "half": 2 * 32 * 2048 * 32 * 2}
+    views = {"qkv": ["heads"], "heads": ["q", "k", "v"], "k": ["expanded"], "expanded": ["half", "other half"]}
+    size |= {"heads": size["qkv"], "other half": size["half"]}
+    assert bytes_read("qkv", views, size, {"expanded"}) == 2_097_152
+    assert bytes_read("qkv", views, size, {"half", "other half"}) == 2_097_152
+    assert bytes_read("qkv", views, size, set()) == 0
+
+
+def test_what_is_not_known_is_not_guessed() -> None:
+    views = {"x": ["a", "b"]}
+    size = {"x": None, "a": 4, "b": None}
+    assert bytes_read("x", views, size, {"a"}) == 4
+    assert bytes_read("x", views, size, {"a", "b"}) is None
+    assert bytes_read("x", views, size, {"x"}) is None
+    assert bytes_read("x", views, {"a": 4}, {"a"}) == 4
