@@ -95,12 +95,15 @@ class Tensor(Model):
 
     @property
     def stored_bytes(self) -> int | None:
-        """Bytes in memory, an expanded dimension counted once; None where an extent or the dtype is unknown."""
+        """Bytes in memory, an expanded dimension counted once; None where an extent or the dtype is unknown.
+
+        An extent below 0, which the dump of a broken fusion may give, is unknown.
+        """
         total = DTYPE_BYTES.get(self.dtype or "")
         for dim in self.domain:
             if dim.iter_type != "r":
                 size = dim.stored_size
-                total = None if total is None or size is None else total * size
+                total = None if total is None or size is None or size < 0 else total * size
         return total
 
 

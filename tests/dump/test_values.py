@@ -170,6 +170,7 @@ def test_a_shape_is_what_is_read() -> None:
     assert read.shape == (2, 32, None)
     assert read.stored_bytes is None
     assert tensor("T3_g___bfloat[bS0{1 ex 2}, iS1{8}]").stored_bytes == 16
+    assert tensor("T3_g___bfloat[iS0{( 0 - 2 )}, iS1{8}]").stored_bytes is None
     assert tensor("T3_g___bfloat[bS0{2}, iS1{8}]").stored_bytes == 16, "expanded, as printed until January 2024"
 
 
