@@ -1,4 +1,4 @@
-"""Executors to compare, and comparisons that were reported."""
+"""Executors to compare, edits of their graphs, and comparisons that were reported."""
 
 from __future__ import annotations
 
@@ -29,3 +29,15 @@ CASES: Final = {
         executors=(REFERENCE, "thunder+torch.compile", "thunder+torch.compile_cat+nvfuser"),
     )
 }
+
+EDITS: Final = (
+    "save-upcasts",
+    "nothing-saved",
+    "save-only",
+    "no-empty-cat",
+    "no-float32",
+    "split-as-slices",
+    "no-expand",
+    "no-sharing",
+)
+"""The edits of ``capture/workloads/executors/edits.py``; behind ``save-only`` stand a colon and an output's name."""

@@ -23,7 +23,7 @@ def markdown(fidelity: Fidelity) -> str:
     lines = [
         f"# The null device beside a real {fidelity.card}",
         "",
-        "What nvFuser prints with `NVFUSER_DUMP=segmented_fusion`, there and on the null device that plays its card.",
+        "What nvFuser prints with `NVFUSER_DUMP=segmented_fusion` on that GPU, and on the null device that plays it.",
         "",
         *_table(
             [("", "toolchain", "versions"), ("GPU", *_place(fidelity.gpu)), ("null device", *_place(fidelity.null))]

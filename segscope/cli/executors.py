@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segscope.capture.cases import CASES, EXECUTORS
+from segscope.capture.cases import CASES, EDITS, EXECUTORS
 from segscope.capture.configs import CONFIGS
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ FORMATS = ("text", "json", "markdown")
     "edits",
     multiple=True,
     metavar="NAME",
-    help="Edit Inductor's forward graphs before one thing at a time is taken away: save-upcasts, nothing-saved, "
-    "no-empty-cat, no-float32, split-as-slices, no-expand, no-sharing, save-only:OUTPUT.",
+    help=f"Edit Inductor's forward graphs before one thing at a time is taken away: {', '.join(EDITS)}; behind "
+    "save-only a colon and the name of an output.",
 )
 @click.option("--why-not", is_flag=True, help="Also show why pieces were not fused: Inductor's reasons and nvFuser's.")
 @click.option("--toolchain", metavar="NAME", help="Toolchain to run in.  [default: nvfuser-0.2.36]")

@@ -90,9 +90,7 @@ def test_real_ends_that_do_not_differ(cli: Cli, tmp_path: Path, need_toolchain: 
 
 
 @pytest.mark.toolchain
-def test_four_became_two_but_not_without_casts(
-    cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]
-) -> None:
+def test_four_became_two_but_not_without_casts(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
     for name in (BEFORE, AFTER):
         need_toolchain(name)
     ends = ("--good", AFTER, "--bad", BEFORE, *TWO, "--out", tmp_path)

@@ -7,24 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, get_args
 
 from segscope.capture import function
-from segscope.capture.cases import EXECUTORS
+from segscope.capture.cases import EDITS, EXECUTORS
 from segscope.capture.rope import rope_options
 from segscope.compare.executors.explain import explain
 from segscope.compare.executors.model import Ablation, Comparison, Direction, Explanation, Run
 from segscope.compare.executors.run import Place, Workload, run_ablation, run_executor
 from segscope.errors import SegscopeError
-
-EDITS: Final = (
-    "save-upcasts",
-    "nothing-saved",
-    "save-only",
-    "no-empty-cat",
-    "no-float32",
-    "split-as-slices",
-    "no-expand",
-    "no-sharing",
-)
-"""The edits of ``capture/workloads/executors/edits.py``; behind ``save-only`` stand a colon and an output's name."""
 
 _EXECUTOR: Final = re.compile(r"eager|torch\.compile|thunder(\+[^+]+)+")
 

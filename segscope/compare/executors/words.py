@@ -27,6 +27,7 @@ _SAME: Final = {
     "amin": "reduction",
     "prod": "reduction",
     "mean": "reduction",
+    "prepare_softmax_online": "reduction",
     "_softmax": "softmax",
 }
 """ATen's and prims' names for what nvFuser calls otherwise."""

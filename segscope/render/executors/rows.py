@@ -82,9 +82,11 @@ def note(comparison: Comparison, direction: Direction) -> str:
     """Return what a reader has to know of the numbers in one direction; nothing where there are none."""
     passes = _passes(comparison, direction)
     least = f"Inputs and outputs, each moved once, are {mb(passes[0].least_bytes)} MB" if passes else ""
-    if not any(map(warm, passes)):
-        return f"{least}." if least else ""
-    return f"{least}; GB/s are these over the kernels' time. Times are medians with a warm L2 cache."
+    if any(map(warm, passes)):
+        return f"{least}; GB/s are these over the kernels' time. Times are medians with a warm L2 cache."
+    if any(kernel.scheduler == "extern" for one in passes for kernel in one.kernels):
+        return f"{least}. The null device does not launch the kernels of libraries: a matrix product is not counted."
+    return f"{least}." if least else ""
 
 
 def setting(comparison: Comparison) -> str:

@@ -11,9 +11,9 @@ import pytest
 
 from segscope import TensorSpec
 from segscope.capture import workloads
+from segscope.capture.cases import EDITS
 from segscope.compare.executors import Comparison, compare_executors, compare_rope_executors
 from segscope.compare.executors.changed import changes
-from segscope.compare.executors.compare import EDITS
 from segscope.compare.executors.model import Direction
 from segscope.errors import SegscopeError
 from tests.render.executors.samples import TODAY as RECORDED_TODAY
@@ -121,12 +121,12 @@ def test_a_module_and_an_executor_that_fails(of_function: Compare) -> None:
     assert {kind for kind, _ in norm.work} >= {"rsqrt", "mul"}
     assert {kind for kind, _ in softmax.work} >= {"exp", "div"}
     assert [buffer.bytes for buffer in norm.reads] == [8 * 64 * 2]
-    assert len(one.launches) == 3
+    assert [name for name in one.launches if name.startswith("triton")] == [norm.name, softmax.name]
 
     (one,) = nvfuser.passes
     assert [region.compiler for region in one.regions] == ["nvfuser", "nvfuser"]
     assert [region.segments for region in one.regions] == [1, 1]
-    assert len(one.launches) == 3
+    assert sum(name.startswith("nvfuser") for name in one.launches) == 2
 
 
 @pytest.mark.toolchain

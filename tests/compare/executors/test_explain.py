@@ -142,6 +142,14 @@ def test_edits_that_come_first_are_told() -> None:
     )
 
 
+def test_what_changes_nothing_is_no_cause() -> None:
+    trials = [trial(1, "as it is", name="r0"), trial(1, "without a", "a", name="r0")]
+    found = explain(made(1), made(1, executor="torch.compile"), "forward", trials)
+    assert found is not None
+    assert found.causes == ()
+    assert found.text.endswith("It makes 1 also without a.")
+
+
 def test_decomposition_is_told_only_where_a_graph_has_more_operations() -> None:
     nodes = [node("x", "placeholder"), node("a", "aten.neg.default", "x"), node("output", "output", "a")]
     reference = run("torch.compile", forward(with_nodes(region(kernel("k", ("neg", 0))), nodes)))

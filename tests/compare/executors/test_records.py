@@ -116,24 +116,24 @@ def test_a_kernel_reads_a_view_and_not_all_that_is_stored() -> None:
         node("x", "placeholder"),
         half,
         node("neg", "aten.neg.default", "half", shape=(2, 4)),
-        node("turned", "aten.permute.default", "neg", shape=(4, 2)),
-        node("exp", "aten.exp.default", "turned", shape=(4, 2)),
+        node("row", "aten.select.int", "neg", arguments="neg, 0, 0", shape=(4,)),
+        node("exp", "aten.exp.default", "row", shape=(4,)),
         node("sum", "aten.sum.default", "x", shape=()),
         node("output", "output", "exp", "sum"),
     ]
     record = graph_record(
         nodes,
         kernel_record("triton_0", ["half", "neg"], {"x": 64}, {"buf0": 32}, buf0="neg"),
-        kernel_record("triton_1", ["turned", "exp"], {"buf0": 32}, {"buf1": 32}, buf1="exp"),
+        kernel_record("triton_1", ["row", "exp"], {"buf0": 32}, {"buf1": 16}, buf1="exp"),
         kernel_record("triton_2", ["sum"], {"x": 64}, {"buf2": 4}, buf2="sum"),
     )
     one = read_pass("forward", pass_record([record], outputs="r s"), None, [])
     assert [[(buffer.name, buffer.bytes) for buffer in kernel.reads] for kernel in one.kernels] == [
         [("x", 32)],
-        [("buf0", 32)],
+        [("buf0", 16)],
         [("x", 64)],
     ]
-    assert [kernel.kinds for kernel in one.kernels] == [("slice", "neg"), ("permute", "exp"), ("reduction",)]
+    assert [kernel.kinds for kernel in one.kernels] == [("slice", "neg"), ("slice", "exp"), ("reduction",)]
 
 
 def test_what_is_read_otherwise_than_by_operations_counts_whole() -> None:

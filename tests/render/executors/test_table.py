@@ -61,6 +61,12 @@ def test_times_fit_beside_the_rest(width: int) -> None:
     )
 
 
+def test_the_null_device_does_not_count_kernels_of_libraries() -> None:
+    product = forward(region(kernel("extern_kernels.mm", ("mm", 0), scheduler="extern")))
+    note = " ".join(lines(comparison_table(comparison(run("torch.compile", product, device="null")), "forward")))
+    assert "does not launch the kernels of libraries" in note
+
+
 def test_an_executor_that_failed_says_why() -> None:
     failed = run("thunder+new", problem="no executor [bold]new[/bold] in Thunder\x1b[2J")
     rows = lines(comparison_table(comparison(failed), "forward"))
