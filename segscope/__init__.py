@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from segscope.capture.arguments import TensorSpec
     from segscope.capture.configs import CONFIGS as ROPE_CONFIGS
+    from segscope.capture.definition import DEFINITIONS, capture_definition
     from segscope.capture.function import capture_function
     from segscope.capture.inspecting import inspect_function
     from segscope.capture.recording import record
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "DEFINITIONS",
     "ROPE_CONFIGS",
     "Capture",
     "CaptureError",
@@ -70,6 +72,7 @@ __all__ = [
     "assert_refused",
     "assert_same_group",
     "assert_same_segmentation",
+    "capture_definition",
     "capture_function",
     "capture_rope",
     "check",
@@ -84,9 +87,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "DEFINITIONS": ("segscope.capture.definition", "DEFINITIONS"),
     "Finding": ("segscope.checks", "Finding"),
     "ROPE_CONFIGS": ("segscope.capture.configs", "CONFIGS"),
     "TensorSpec": ("segscope.capture.arguments", "TensorSpec"),
+    "capture_definition": ("segscope.capture.definition", "capture_definition"),
     "capture_function": ("segscope.capture.function", "capture_function"),
     "capture_rope": ("segscope.capture.rope", "capture_rope"),
     "check": ("segscope.checks", "check"),
