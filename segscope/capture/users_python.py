@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from segscope.capture.toolchain import Toolchain
-from segscope.errors import DeviceError
+from segscope.capture.toolchain.probe import packages_of
+from segscope.errors import DeviceError, ToolchainError
 
 _PYTHON: Final = re.compile(r"python[\d.]*")
 _LONG_PATH: Final = re.compile(r"""'''exec' (?P<path>"[^"]+"|\S+) "\$0" "\$@\"""")
 """What pip writes as second line, behind ``#!/bin/sh``, where a path is too long for the first."""
-_WHERE: Final = """
-import importlib.util, json
-found = {name: importlib.util.find_spec(name) for name in ("torch", "nvfuser", "nvfuser_direct")}
-print(json.dumps({name: spec.origin for name, spec in found.items() if spec and spec.origin}))
-"""
-_SECONDS: Final = 60
 
 
 def toolchain_of(command: Sequence[str]) -> Toolchain:
@@ -37,11 +30,11 @@ def toolchain_of(command: Sequence[str]) -> Toolchain:
             f"cannot tell which Python {Path(command[0]).name} runs, and so where its torch is: "
             "put segscope in front of python, python -m pytest, or a script whose first line names a Python"
         )
-    where = _modules(python)
-    if "torch" not in where or not where.keys() & {"nvfuser", "nvfuser_direct"}:
-        missing = "nvFuser" if "torch" in where else "torch"
-        raise DeviceError(f"{python} has no {missing}: the null device stands in for a GPU of torch and nvFuser")
-    return Toolchain(str(python), python, Path(where["torch"]).parent.parent, managed=False)
+    try:
+        packages = packages_of(python)
+    except ToolchainError as error:
+        raise DeviceError(f"the null device stands in for a GPU of torch and nvFuser: {error}") from None
+    return Toolchain(str(python), python, packages, managed=False)
 
 
 def _python_of(program: Path) -> Path | None:
@@ -60,13 +53,3 @@ def _python_of(program: Path) -> Path | None:
         return None
     found = shutil.which(words[0])
     return Path(found) if found else None
-
-
-def _modules(python: Path) -> dict[str, str]:
-    """Return the files of torch and nvFuser; nothing is imported."""
-    try:
-        done = subprocess.run([python, "-c", _WHERE], capture_output=True, text=True, timeout=_SECONDS)
-        where: dict[str, str] = json.loads(done.stdout)
-    except (OSError, subprocess.TimeoutExpired, ValueError):
-        raise DeviceError(f"{python} does not run as a Python") from None
-    return where

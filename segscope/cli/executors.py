@@ -9,6 +9,7 @@ import click
 
 from segscope.capture.cases import CASES, EDITS, EXECUTORS
 from segscope.capture.configs import CONFIGS
+from segscope.cli.options import place_options, shape_options
 
 if TYPE_CHECKING:
     from segscope.compare.executors import Comparison
@@ -43,12 +44,8 @@ FORMATS = ("text", "json", "markdown")
 )
 @click.option("--why-not", is_flag=True, help="Also show why pieces were not fused: Inductor's reasons and nvFuser's.")
 @click.option("--toolchain", metavar="NAME", help="Toolchain to run in.  [default: nvfuser-0.2.36]")
-@click.option("--device", default="auto", show_default=True, help="cuda (with times), null, or auto: a usable GPU.")
-@click.option("--card", default="h200", show_default=True, help="The card that the null device plays.")
-@click.option("--batch", default=2, show_default=True, help="Sequences.")
-@click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]")
-@click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32.")
-@click.option("--timeout", default=600.0, show_default=True, help="Seconds after which each child process is ended.")
+@place_options
+@shape_options
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option(
     "--against",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from segscope.capture.configs import CONFIGS
+from segscope.cli.options import place_options, shape_options
 
 if TYPE_CHECKING:
     from segscope.errors import CaptureError
@@ -30,16 +31,8 @@ if TYPE_CHECKING:
     help="Toolchain to run it in (see segscope toolchain list), installed if need be; several are shown side by side."
     "  [default: nvfuser-0.2.36]",
 )
-@click.option("--device", default="auto", show_default=True, help="cuda, null, or auto: a usable GPU, else null.")
-@click.option(
-    "--card",
-    default="h200",
-    show_default=True,
-    help="The card that the null device plays: a100, h100, h200, b200 or l4.",
-)
-@click.option("--batch", default=2, show_default=True, help="Sequences.")
-@click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]")
-@click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32.")
+@place_options
+@shape_options
 @click.option("--direction", default="forward", show_default=True, help="forward, backward or both.")
 @click.option(
     "--no-bookend",
@@ -48,7 +41,6 @@ if TYPE_CHECKING:
 )
 @click.option("--disable", multiple=True, metavar="OPTION", help="Add to NVFUSER_DISABLE, such as resize_scheduler.")
 @click.option("--enable", multiple=True, metavar="OPTION", help="Add to NVFUSER_ENABLE.")
-@click.option("--timeout", default=600.0, show_default=True, help="Seconds after which the run is ended.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default="segscope-out", show_default=True, help="Folder to write to."
 )

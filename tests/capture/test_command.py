@@ -125,8 +125,8 @@ def test_other_commands_than_python_are_refused(first_lines: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ("{}", "has no torch: the null device"),
-        ('{"torch": "/x/torch/__init__.py"}', "has no nvFuser: the null device"),
+        ("{}", "has no torch: install it there"),
+        ('{"torch": "/x/torch/__init__.py"}', "has no nvFuser: install it there"),
         ("hello", "does not run as a Python"),
     ],
 )

@@ -1,0 +1,44 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def place_options(command: F) -> F:
+    """Add ``--device``, ``--card`` and ``--timeout``."""
+    return _with(
+        command,
+        click.option(
+            "--device", default="auto", show_default=True, help="cuda, null, or auto: a usable GPU, else null."
+        ),
+        click.option(
+            "--card",
+            default="h200",
+            show_default=True,
+            help="The card that the null device plays: a100, h100, h200, b200 or l4.",
+        ),
+        click.option(
+            "--timeout", default=600.0, show_default=True, help="Seconds after which a child process is ended."
+        ),
+    )
+
+
+def shape_options(command: F) -> F:
+    """Add what sizes RoPE: ``--batch``, ``--sequence-length`` and ``--dtype``."""
+    return _with(
+        command,
+        click.option("--batch", default=2, show_default=True, help="Sequences."),
+        click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]"),
+        click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32."),
+    )
+
+
+def _with(command: F, *options: Callable[[F], F]) -> F:
+    return reduce(lambda made, option: option(made), reversed(options), command)
