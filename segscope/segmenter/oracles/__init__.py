@@ -1,0 +1,1 @@
+"""Where answers come from: a log, rules, or nvFuser itself."""
