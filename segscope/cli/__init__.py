@@ -16,8 +16,8 @@ from segscope.errors import SegscopeError
 
 _CLOSED_PIPE = 141  # what a shell says of a program that SIGPIPE ended
 _COMMANDS = (
-    "rope", "capture", "count", "show", "check", "assert", "explain", "diff", "render", "executors", "sweep", "bisect",
-    "verify-device", "toolchain",
+    "rope", "capture", "count", "show", "check", "assert", "explain", "diff", "simulate", "render", "executors",
+    "sweep", "bisect", "verify-device", "toolchain",
 )  # fmt: skip
 
 

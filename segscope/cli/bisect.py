@@ -46,9 +46,15 @@ def command(
     """
     from segscope.asserts.counts import count_of
     from segscope.asserts.language import read_expression
+    from segscope.model import Capture, ParseReport
     from segscope.sweep import EndsAlikeError, between, bisect, date_of, product
 
     expected = read_expression(expect)
+    nothing = Capture.model_construct(
+        source="", fusions=(), report=ParseReport(lines=0, statements=0, unknown_operators={}, damage=())
+    )
+    for term in expected.terms:
+        count_of(term, nothing)  # raises where the name means nothing
     configs = (config,) if config else ()
     order = between(good, bad)
     axes = product(workload, toolchains=order, configs=configs, cards=(card,), disable=(disable,), enable=(enable,))

@@ -80,16 +80,19 @@ def command(
 
     Needs no GPU: regions, segments, kernels and launches are counted on the null device. On a GPU kernels are timed.
 
+    The exit code is 1 where an executor failed, and 2 where all did.
+
     Where an executor makes other kernels than torch.compile, its graphs are compiled again with one thing at a time
     taken away, to see what matters.
     """
+    from segscope.cli.writing import made
     from segscope.compare.executors import compare_rope_executors
     from segscope.compare.executors.changed import read
     from segscope.errors import SegscopeError
 
     before = read(against) if against else None
     if out:
-        _make(out)
+        made(out)
     known = CASES[case] if case else None
     comparison = compare_rope_executors(
         config or (known.config if known else "tiny-llama-1.1b"),
@@ -104,13 +107,16 @@ def command(
         dtype=dtype,
         timeout=timeout,
     )
+    some_ran = any(run.passes for run in comparison.runs)
+    if some_ran or form == "json":
+        _show(comparison, form, why_not)
     if out:
-        _write(comparison, out)
-    _show(comparison, form, why_not)
-    if not any(run.passes for run in comparison.runs):
-        raise SegscopeError(f"no executor ran: {comparison.runs[0].problem}")
-    if before:
-        ctx.exit(_show_changes(before, comparison, to_stderr=form == "json"))
+        _write(comparison, out, why_not)
+    if not some_ran:
+        problems = "; ".join(f"{run.executor}: {run.problem}" for run in comparison.runs)
+        raise SegscopeError(f"no executor ran: {problems}")
+    changed = before is not None and _show_changes(before, comparison, to_stderr=form == "json")
+    ctx.exit(1 if changed or any(run.problem for run in comparison.runs) else 0)
 
 
 def _show(comparison: Comparison, form: str, why_not: bool) -> None:
@@ -121,7 +127,7 @@ def _show(comparison: Comparison, form: str, why_not: bool) -> None:
         click.echo(comparison.model_dump_json(indent=1))
         return
     if form == "markdown":
-        click.echo(markdown(comparison), nl=False)
+        click.echo(markdown(comparison, why_not=why_not), nl=False)
         return
     from rich.console import Console
 
@@ -133,33 +139,24 @@ def _show(comparison: Comparison, form: str, why_not: bool) -> None:
             console.print(why_not_table(run))
 
 
-def _make(folder: Path) -> None:
-    from segscope.errors import SegscopeError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SegscopeError(f"cannot write to {folder}: {error.strerror}") from None
-
-
-def _write(comparison: Comparison, folder: Path) -> None:
+def _write(comparison: Comparison, folder: Path, why_not: bool) -> None:
     from segscope.render.engine import draw
     from segscope.render.executors.markdown import markdown
     from segscope.render.executors.picture import picture
     from segscope.render.executors.rows import directions
 
     (folder / "comparison.json").write_text(comparison.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    (folder / "comparison.md").write_text(markdown(comparison), encoding="utf-8")
+    (folder / "comparison.md").write_text(markdown(comparison, why_not=why_not), encoding="utf-8")
     for direction in directions(comparison):
         (folder / f"{direction}.svg").write_bytes(draw(picture(comparison, direction)).data)
     click.echo(f"wrote comparison.json, comparison.md and pictures to {folder}", err=True)
 
 
-def _show_changes(before: Comparison, comparison: Comparison, *, to_stderr: bool) -> int:
-    """Say what changed, beside what is for programs; return the exit code."""
+def _show_changes(before: Comparison, comparison: Comparison, *, to_stderr: bool) -> bool:
+    """Say what changed, beside what is for programs; return whether counts of kernels did."""
     from segscope.compare.executors.changed import changes
 
     found = changes(before, comparison)
     for text in [change.text for change in found] or ["nothing changed"]:
         click.echo(text, err=to_stderr)
-    return 1 if any(change.is_of_kernels for change in found) else 0
+    return any(change.is_of_kernels for change in found)

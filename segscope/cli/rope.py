@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from segscope.cli.options import place_options, shape_options
 if TYPE_CHECKING:
     from segscope.errors import CaptureError
     from segscope.model import Capture
+
+_WRITTEN = ("dump.txt", "capture.json", "stderr.txt", "segments.svg", "segments-*.svg")
 
 
 @click.command(name="rope", short_help="Run RoPE through nvFuser; count and draw its segments.")
@@ -66,6 +67,7 @@ def command(
     """
     from segscope.capture.rope import capture_rope
     from segscope.capture.toolchain import default_name, state
+    from segscope.cli.writing import made
     from segscope.errors import CaptureError, SegscopeError
 
     names = tuple(dict.fromkeys(toolchains)) or (default_name(),)
@@ -74,7 +76,7 @@ def command(
     captures: list[Capture] = []
     problem: SegscopeError | None = None
     for name in names:
-        folder = _cleared(out / name if len(names) > 1 else out)
+        folder = made(out / name if len(names) > 1 else out, without=_WRITTEN)
         try:
             capture = capture_rope(
                 config,
@@ -113,22 +115,6 @@ def _show(captures: list[Capture]) -> None:
     for capture in captures:
         warn_about(capture)
     Console(highlight=False, markup=False).print(captures_table(captures))
-
-
-def _cleared(folder: Path) -> Path:
-    """Make the folder, and remove what an earlier run wrote into it."""
-    from segscope.errors import SegscopeError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for pattern in ("dump.txt", "capture.json", "stderr.txt", "segments.svg", "segments-*.svg"):
-            for old in folder.glob(pattern):
-                old.unlink()
-        if not os.access(folder, os.W_OK):
-            raise SegscopeError(f"cannot write to {folder}: Permission denied")
-    except OSError as error:
-        raise SegscopeError(f"cannot write to {folder}: {error.strerror}") from None
-    return folder
 
 
 def _write(capture: Capture, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -69,12 +70,20 @@ def install(names: tuple[str, ...]) -> None:
     multiple=True,
     help="A package to put in place of that one's, such as an nvFuser built from source; may be given several times.",
 )
-def add(name: str, python: Path | None, like: str | None, wheels: tuple[str, ...]) -> None:
+@click.option(
+    "--date",
+    "day",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="YYYY-MM-DD",
+    help="The day its nvFuser was built: its place in segscope bisect.  [default: as its version says, .devYYYYMMDD]",
+)
+def add(name: str, python: Path | None, like: str | None, wheels: tuple[str, ...], day: datetime | None) -> None:
     """Let NAME be a toolchain: a Python that is there, or one like another but for some packages."""
+    date = day.date().isoformat() if day else ""
     if python and not (like or wheels):
-        toolchain.add_interpreter(name, python)
+        toolchain.add_interpreter(name, python, date)
     elif like and wheels and not python:
-        toolchain.add_like(name, like, wheels)
+        toolchain.add_like(name, like, wheels, date)
     else:
         raise click.UsageError("give either --python, or --like and at least one --wheel")
     click.echo(f"added {name}" + (f"; to install it now: segscope toolchain install {name}" if like else ""))

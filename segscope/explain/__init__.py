@@ -1,6 +1,7 @@
 """Why a fusion is cut as it is, what may merge, and how few kernels would do."""
 
 from segscope.explain.blocked import Blocked, blocked
+from segscope.explain.counterfactual import Counterfactual
 from segscope.explain.headroom import Bound, Headroom, headroom, rules_of
 from segscope.explain.history import History, Merge, history, history_tree
 from segscope.explain.merge import MergeAnswer, merge
@@ -14,6 +15,7 @@ __all__ = [
     "Blocked",
     "Bound",
     "Broken",
+    "Counterfactual",
     "Explanation",
     "Headroom",
     "History",

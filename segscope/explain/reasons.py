@@ -7,6 +7,7 @@ from typing import Final, Literal, get_args
 
 from segscope.checks.facts import facts_of, listed, tensors_of, way
 from segscope.explain.blocked import Blocked, blocked
+from segscope.explain.counterfactual import Counterfactual, counterfactuals
 from segscope.explain.history import History, history
 from segscope.explain.merge import WaysBack
 from segscope.explain.rules import broken_rules
@@ -57,6 +58,8 @@ class Explanation(Model):
     """The merges, where the segmenter's log was printed."""
     blocked: tuple[Blocked, ...]
     """The merges that would close a cycle, and the earlier merges that made them impossible; empty without a log."""
+    counterfactuals: tuple[Counterfactual, ...] = ()
+    """What becomes of the fusion when these earlier merges are refused: each alone, then all."""
 
     @property
     def counts(self) -> dict[Kind, int]:
@@ -78,12 +81,14 @@ def explain(fusion: SegmentedFusion) -> Explanation:
     """
     grown = history(fusion)
     search = _Search(fusion)
+    stuck = blocked(fusion, grown) if grown else ()
     return Explanation(
         fusion=fusion.index,
         labels=tuple(group.label for group in fusion.groups),
         reasons=tuple(map(search.reason, fusion.cuts)),
         history=grown,
-        blocked=blocked(fusion, grown) if grown else (),
+        blocked=stuck,
+        counterfactuals=counterfactuals(fusion, grown, stuck) if grown else (),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from segscope.checks.facts import tensors_of, way
+from segscope.checks.facts import listed, tensors_of, way
+from segscope.explain.counterfactual import Counterfactual
 from segscope.explain.headroom import Bound, Headroom
 from segscope.explain.history import History, history_tree
 from segscope.explain.merge import MergeAnswer
@@ -47,6 +48,10 @@ def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iter
             why = f"since {_merge(fusion, explanation.history, blocked.early)}"
         by = way(fusion, blocked.path, blocked.values)
         yield f"  {labels[blocked.source]} with {labels[blocked.target]} over {blocked.value}, by {by}: {why}"
+    if explanation.counterfactuals:
+        yield "segmented anew without these earlier merges"
+    for counterfactual in explanation.counterfactuals:
+        yield f"  {_without(explanation.history, counterfactual)}"
     yield "groups, and the merges that they grew from"
     yield from (f"  {line}" for line in history_tree(fusion, explanation.history).splitlines())
 
@@ -54,6 +59,16 @@ def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iter
 def _merge(fusion: SegmentedFusion, history: History, index: int) -> str:
     merge = history.merges[index]
     return f"trial {merge.trial + 1} joined {', '.join(tensors_of(merge.outputs))}"
+
+
+def _without(history: History, counterfactual: Counterfactual) -> str:
+    merges = [history.merges[index] for index in counterfactual.merges]
+    named = [f"trial {merge.trial + 1} ({{{' '.join(tensors_of(merge.outputs))}}})" for merge in merges]
+    (before, after), (others, left) = counterfactual.kernel_groups, counterfactual.others
+    text = f"refusing {listed(named)}: {before} -> {after} kernel groups, {others} -> {left} others"
+    if counterfactual.unknown:
+        text += f"; nothing is known of {count(counterfactual.unknown, 'set')} on the way"
+    return text
 
 
 def merge_lines(fusion: SegmentedFusion, answer: MergeAnswer) -> Iterator[str]:

@@ -4,7 +4,7 @@ from segscope.sweep.axes import product
 from segscope.sweep.bisect import Bisection, EndsAlikeError, Step, bisect
 from segscope.sweep.point import Point, capture_point
 from segscope.sweep.result import Failure, Result
-from segscope.sweep.runner import sweep
+from segscope.sweep.runner import missing, sweep
 from segscope.sweep.toolchains import between, date_of, dated, expand
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "date_of",
     "dated",
     "expand",
+    "missing",
     "product",
     "sweep",
 ]

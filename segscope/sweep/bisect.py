@@ -84,6 +84,7 @@ def bisect(
         return steps[position]
 
     with store.locked():
+        store.remember(points)
         low, high = 0, len(points) - 1
         _must_be("good", look(low))
         _must_be("bad", look(high))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, Executor
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Final
 
 from segscope.errors import SegscopeError
 
 _SECONDS_TO_CONNECT: Final = 10
+_SECONDS_TO_REACH: Final = 3
 
 
 @contextmanager
@@ -23,15 +25,20 @@ def dask_executor(address: str) -> Iterator[Executor]:
     """
     try:
         from distributed import Client, KilledWorker
-        from distributed.comm.addressing import parse_address
-        from distributed.comm.registry import get_backend
+        from distributed.core import connect
     except ImportError:
         raise SegscopeError("a Dask cluster needs distributed: pip install 'segscope[dask]'") from None
+
+    async def greet() -> None:
+        reaching = connect(address, timeout=_SECONDS_TO_REACH)  # its time is only until something accepts
+        (await asyncio.wait_for(reaching, 2 * _SECONDS_TO_REACH)).abort()
+
     try:
-        get_backend(parse_address(address)[0])  # a client that was begun for an unknown scheme takes 20 s to go away
+        with ThreadPoolExecutor(1) as pool:  # a client that was begun in vain takes 20 s to go away, with a traceback
+            pool.submit(asyncio.run, greet()).result()
         client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise SegscopeError(f"no Dask scheduler at {address}: {error}") from None
+    except (asyncio.TimeoutError, OSError, ValueError, MemoryError) as error:  # MemoryError: no Dask, read as a length
+        raise SegscopeError(f"no Dask scheduler at {address}: {str(error) or 'no answer'}") from None
     with client:
         try:
             yield client.get_executor()

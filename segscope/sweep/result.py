@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Final, Literal
@@ -14,6 +15,7 @@ from segscope.model.base import Model
 from segscope.sweep.point import Point
 
 _STDERR_TAIL: Final = 4000
+_NO_OPTION: Final = re.compile(r"Invalid option: '(\w+)'")
 
 Outcome = Literal["ok", "error", "crashed", "timed out", "incomplete", "no dump", "not run"]
 """The first four are how the child ended after it printed its whole dump; ``incomplete``: it printed part of one."""
@@ -58,6 +60,14 @@ class Result(Model):
     def counted(self) -> bool:
         """Whether there is a whole dump."""
         return self.groups is not None
+
+    @property
+    def reason(self) -> str:
+        """The problem, in words that do not name the point: points that have the same problem say the same."""
+        if option := _NO_OPTION.search(self.problem):
+            return f"this nvFuser has no option {option[1]}"
+        _, there, rest = self.problem.partition(f" in {self.point.toolchain}: ")
+        return rest if there else self.problem
 
 
 def result_of(point: Point, found: Capture | Failure, file: Path) -> Result:

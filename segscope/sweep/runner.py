@@ -46,18 +46,29 @@ def sweep(
     wanted = list(dict.fromkeys(points))
     store = Store(Path(folder))
     with store.locked():
-        results = {point: found for point in wanted if (found := store.read(point)) is not None}
-        if retry_failed:
-            results = {point: found for point, found in results.items() if found.counted}
+        store.remember(wanted)
+        results = _there(wanted, store, retry_failed)
         for found in results.values():
             on_result(found)
-        missing = [point for point in wanted if point not in results]
-        with _running(executor, capture, missing) as futures:
+        to_run = [point for point in wanted if point not in results]
+        with _running(executor, capture, to_run) as futures:
             for future in as_completed(futures):
                 point = futures.pop(future)  # with it goes the capture, once it is written
                 results[point] = store.write(point, future.result())
                 on_result(results[point])
     return [results[point] for point in wanted]
+
+
+def missing(points: Iterable[Point], *, folder: str | Path, retry_failed: bool = False) -> list[Point]:
+    """Return the points that `sweep` would run."""
+    wanted = list(dict.fromkeys(points))
+    there = _there(wanted, Store(Path(folder)), retry_failed)
+    return [point for point in wanted if point not in there]
+
+
+def _there(points: Iterable[Point], store: Store, retry_failed: bool) -> dict[Point, Result]:
+    found = {point: result for point in points if (result := store.read(point))}
+    return {point: result for point, result in found.items() if result.counted or not retry_failed}
 
 
 def attempt(capture: Callable[[Point], Capture], point: Point) -> Capture | Failure:

@@ -5,31 +5,37 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+import segscope.capture
 from segscope.capture.null_device import card
-from segscope.capture.toolchain import AddedInterpreter, find, get
+from segscope.capture.toolchain import AddedInterpreter, find, get, names
+from segscope.capture.toolchain.probe import nvfuser_libraries
 from segscope.errors import SegscopeError, ToolchainError
 from segscope.model import Capture
-from segscope.sweep.point import Point
+from segscope.sweep.point import THUNDER_ROPE, Point
 from segscope.sweep.result import Failure, Result, result_of
+from segscope.sweep.toolchains import expand
 
 FORMAT: Final = 1
-"""Goes up when results of before are not to be used any more."""
+"""Goes up when results of before are not to be used any more, for what a digest does not tell."""
 _DIGITS: Final = 16
 _LONGEST_NAME: Final = 150
+_POINTS: Final = TypeAdapter(list[Point])
+_PROGRAMS: Final = Path(segscope.capture.__file__).parent / "workloads"
 
 
 class Store:
     """A folder of results. A point's file is its capture as JSON, or, ending in ``.failed.json``, its failure.
 
-    Files are written in one step, so that what is there is whole.
+    Files are written in one step, so that what is there is whole. ``points.json`` names the points that were asked for.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,13 +64,24 @@ class Store:
         finally:
             lock.release()
 
+    def remember(self, points: Iterable[Point]) -> None:
+        """Write down that the points were asked for."""
+        known = self._points()
+        if new := [point for point in points if point not in known]:
+            write_in_one_step(self.folder / "points.json", _POINTS.dump_json([*known, *new], indent=1) + b"\n")
+
+    def all_of(self, workload: str) -> list[Result]:
+        """Return every result of a workload: by what else was asked for, in that order, then by toolchain."""
+        there = set(names())
+        points = [point for point in self._points() if point.workload == workload and point.toolchain in there]
+        series = list(dict.fromkeys(point.series for point in points))
+        toolchains = expand(point.toolchain for point in points)
+        points.sort(key=lambda point: (series.index(point.series), toolchains.index(point.toolchain)))
+        return [result for point in points if (result := self.read(point))]
+
     def capture(self, result: Result) -> Capture:
         """Return the capture of a result that has one."""
         return Capture.model_validate_json(result.file.read_bytes())
-
-    def has(self, point: Point) -> bool:
-        """Say whether there is a file of the point."""
-        return any(path.exists() for path in self._files(point))
 
     def read(self, point: Point) -> Result | None:
         """Return what became of the point; None where it is not there, or was written by another segscope."""
@@ -84,6 +101,12 @@ class Store:
         other.unlink(missing_ok=True)
         return result_of(point, found, path)
 
+    def _points(self) -> list[Point]:
+        try:
+            return _POINTS.validate_json((self.folder / "points.json").read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return []
+
     def _files(self, point: Point) -> tuple[Path, Path]:
         words = [point.workload, point.config, point.toolchain, point.card, *point.options]
         name = re.sub(r"[^\w.,=+-]", "-", "_".join(filter(None, words)))[:_LONGEST_NAME]
@@ -96,6 +119,7 @@ class Store:
         facts = (
             FORMAT,
             point.workload,
+            _program(point.workload),
             point.config,
             self._toolchains[point.toolchain],
             card(point.card).variable(),
@@ -119,14 +143,26 @@ def write_in_one_step(path: Path, content: bytes) -> None:
 
 
 def _identity(name: str) -> list[str]:
-    """Return what a toolchain is made of: its pins, or the packages of an interpreter that is there."""
+    """Return what a toolchain is made of: its pins, or the packages of an interpreter that is there.
+
+    Of an nvFuser that its user builds, the version is the same after each build; its libraries are not.
+    """
     spec = get(name)
     if not isinstance(spec, AddedInterpreter):
         return [name, spec.python, spec.inductor, *spec.pins]
     try:
         packages = find(name).site_packages
+        libraries = [(path, path.stat()) for path in nvfuser_libraries(Path(spec.interpreter))]
     except ToolchainError:
         return [name, spec.interpreter]
     kinds = ("torch", "nvfuser*", "lightning_thunder")
     found = sorted(path.name for kind in kinds for path in packages.glob(f"{kind}-*.dist-info"))
-    return [name, spec.interpreter, *found]
+    built = [f"{path} {about.st_size} {about.st_mtime_ns}" for path, about in libraries]
+    return [name, spec.interpreter, *found, *built]
+
+
+@cache
+def _program(workload: str) -> list[str]:
+    """Return the text of the files that a child process runs for a workload."""
+    files = [_PROGRAMS / "rope.py"] if workload == THUNDER_ROPE else sorted((_PROGRAMS / "definitions").glob("*.py"))
+    return [path.read_text(encoding="utf-8") for path in files]

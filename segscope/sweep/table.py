@@ -81,4 +81,4 @@ def _versions(result: Result) -> tuple[str, str, str, str]:
     spec = get(result.point.toolchain)
     if isinstance(spec, ToolchainSpec):
         return spec.version("nvfuser"), spec.version("torch"), spec.date, spec.era
-    return result.versions.get("nvfuser", ""), result.versions.get("torch", ""), "", ""
+    return result.versions.get("nvfuser", ""), result.versions.get("torch", ""), spec.date, ""

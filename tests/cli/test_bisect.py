@@ -62,6 +62,8 @@ def test_ends_that_do_not_differ_are_exit_code_1(cli: Cli, history: Path) -> Non
     [
         (["rope", "--good", LAST, "--bad", FIRST, "--expect", "kernel_groups <="], "column 17: expected a number"),
         (["rope", "--good", LAST, "--bad", FIRST, "--expect", "kernels <= 2"], "unknown name 'kernels'; valid: "),
+        (["rope", "--good", LAST, "--bad", FIRST, "--expect", "findings(x) > 0"], "unknown rule 'x'; valid: "),
+        (["rope", "--good", "thunder-711", "--bad", LAST, *TWO], "toolchain thunder-711 is of an old Thunder"),
         (["rope", "--good", LAST, "--bad", LAST, *TWO], "good and bad are the same toolchain"),
         (["rope", "--good", "current", "--bad", LAST, *TWO], "toolchain current has no date"),
         (["rope", "--good", "nvfuser-9", "--bad", LAST, *TWO], "unknown toolchain 'nvfuser-9'"),
@@ -76,14 +78,26 @@ def test_what_cannot_be_done_is_exit_code_2(cli: Cli, history: Path, arguments: 
     assert says in done.err
 
 
+@pytest.mark.parametrize("expected", ["kernels <= 2", "findings(x) > 0"])
+def test_a_name_that_means_nothing_is_told_before_anything_runs(cli: Cli, tmp_path: Path, expected: str) -> None:
+    out = tmp_path / "out"
+    assert cli("bisect", "rope", "--good", LAST, "--bad", FIRST, "--expect", expected, "--out", out).code == 2
+    assert not out.exists()
+
+
+def test_findings_are_counted(cli: Cli, history: Path) -> None:
+    done = cli("bisect", "rope", "--good", FIRST, "--bad", LAST, "--expect", "findings < 0", "--out", history)
+    assert done.code == 1
+
+
 @pytest.mark.toolchain
 def test_real_ends_that_do_not_differ(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
-    good, bad = need_toolchain("thunder-711"), need_toolchain("nvfuser-0.2.8")
-    done = cli("bisect", "rope", "--good", good, "--bad", bad, "--expect", "pointwise == 6", "--out", tmp_path)
+    good, bad = need_toolchain("nvfuser-0.2.36"), need_toolchain("nvfuser-0.2.8")
+    done = cli("bisect", "rope", "--good", good, "--bad", bad, "--expect", "kernel_groups > 1", "--out", tmp_path)
     assert done.code == 1
     assert done.out.splitlines() == [
-        f"good  {good}: pointwise is 6",
-        f"good  {bad}: pointwise is 6",
+        f"good  {good}: kernel_groups is 2",
+        f"good  {bad}: kernel_groups is 6",
         "",
         f"{bad} was said to be bad, and is good",
     ]

@@ -109,6 +109,35 @@ def test_add_one_like_another(empty_home: Path) -> None:
 
 @pytest.mark.usefixtures("empty_home")
 @pytest.mark.parametrize(
+    ("version", "options", "date"),
+    [
+        ("0.2.9.dev20240808", [], "2024-08-08"),
+        ("0.2.9.dev20240808", ["--date", "2024-08-11"], "2024-08-11"),
+        ("0.2.9", [], ""),
+        ("0.2.9", ["--date", "2024-08-11"], "2024-08-11"),
+    ],
+)
+def test_an_nvfuser_has_the_day_that_is_given_or_that_of_its_version(
+    version: str, options: list[str], date: str
+) -> None:
+    assert run("add", "mine", "--like", "nvfuser-0.2.8", "--wheel", f"nvfuser=={version}", *options).exit_code == 0
+    assert toolchain.get("mine").date == date
+
+
+@pytest.mark.usefixtures("empty_home")
+def test_another_thunder_leaves_the_day_of_nvfuser() -> None:
+    run("add", "mine", "--like", "nvfuser-0.2.8", "--wheel", "lightning-thunder==0.2.0")
+    assert toolchain.get("mine").date == "2024-07-23"
+
+
+def test_a_day_that_is_none() -> None:
+    result = run("add", "mine", "--python", sys.executable, "--date", "yesterday")
+    assert result.exit_code == 2
+    assert "yesterday" in result.output
+
+
+@pytest.mark.usefixtures("empty_home")
+@pytest.mark.parametrize(
     "options",
     [[], ["--like", "nvfuser-0.2.8"], ["--wheel", "a==1"], ["--python", sys.executable, "--like", "nvfuser-0.2.8"]],
 )

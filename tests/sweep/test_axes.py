@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from segscope.capture.toolchain import AddedInterpreter, added
 from segscope.errors import SegscopeError
 from segscope.sweep import Point, between, dated, expand, product
 from segscope.sweep.toolchains import date_of
@@ -13,8 +16,8 @@ OLD, NEW = "nvfuser-0.2.24.dev20250115", "nvfuser-0.2.26.dev20250215"
 
 def test_all_toolchains_with_a_date_are_in_its_order() -> None:
     order = dated()
-    assert len(order) >= 25
-    assert "current" not in order
+    assert len(order) >= 24
+    assert not {"current", "thunder-711"}.intersection(order)
     assert [date_of(name) for name in order] == sorted(date_of(name) for name in order)
     assert (order[0], order[-1]) == ("nvfuser-0.1.6.dev20240313", "nvfuser-0.2.36")
 
@@ -31,12 +34,31 @@ def test_toolchains_are_named_by_range_by_all_or_alone() -> None:
     assert expand(["current", "all"]) == [*dated(), "current"]
 
 
+def test_the_users_own_has_its_place_by_the_date_that_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEGSCOPE_HOME", str(tmp_path))
+    added.add(AddedInterpreter("mine", "/python", "2025-02-07"))
+    assert between(OLD, NEW)[1:] == ["nvfuser-0.2.25.dev20250201", "mine", NEW]
+    added.add(AddedInterpreter("mine", "/python"))
+    with pytest.raises(SegscopeError, match=r"toolchain mine has no date: .* toolchain add mine \.\.\. --date"):
+        between(OLD, "mine")
+
+
+def test_an_old_thunder_is_in_no_order_but_can_be_named() -> None:
+    assert expand(["thunder-711", NEW]) == ["thunder-711", NEW]
+
+
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
         ("nvfuser-9", "unknown toolchain 'nvfuser-9'; valid: nvfuser-0.2.36, "),
         (f"{OLD}..nvfuser-9", "unknown toolchain 'nvfuser-9'"),
-        (f"current..{OLD}", "toolchain current has no date"),
+        (
+            f"current..{OLD}",
+            r"toolchain current has no date: .* \(segscope toolchain add NAME \.\.\. --date YYYY-MM-DD\)",
+        ),
+        (f"thunder-711..{OLD}", "toolchain thunder-711 is of an old Thunder"),
         (f"..{OLD}", "unknown toolchain ''"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,7 +39,8 @@ def test_real_captures(address: str, cli: Cli, tmp_path: Path, need_toolchain: C
     names = [need_toolchain("nvfuser-0.2.8"), need_toolchain("nvfuser-0.2.36")]
     axes = [argument for name in names for argument in ("--toolchain", name)]
     done = cli("sweep", "slice-rotate-cat", *axes, "--dask", address, "--out", tmp_path)
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert "2/2 slice-rotate-cat, h200 in nvfuser-0.2." in done.err
     points = product("slice-rotate-cat", toolchains=names)
     results = sweep(points, folder=tmp_path, capture=fake.capture)  # all are there
     assert [result.outcome for result in results] == ["ok", "ok"]
@@ -57,8 +59,15 @@ def _end_this_process(point: Point) -> Capture:
     os._exit(3)
 
 
-def test_no_scheduler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("segscope.sweep.cluster._SECONDS_TO_CONNECT", 1)
+def test_what_listens_and_says_nothing_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("segscope.sweep.cluster._SECONDS_TO_REACH", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(SegscopeError, match=f"no Dask scheduler at {address}: "), dask_executor(address):
+            pass
+
+
+def test_no_scheduler_is_one_line() -> None:
     with (
         pytest.raises(SegscopeError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"),
         dask_executor("tcp://127.0.0.1:9"),

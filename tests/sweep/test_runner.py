@@ -15,7 +15,7 @@ import pytest
 import segscope
 from segscope.errors import CaptureError, SegscopeError
 from segscope.model import Capture
-from segscope.sweep import Point, Result, product, sweep
+from segscope.sweep import Point, Result, missing, product, sweep
 from segscope.sweep.store import Store
 from segscope.sweep.table import to_csv
 from tests.conftest import FIXTURES
@@ -136,6 +136,74 @@ def test_a_toolchain_with_other_pins_is_another_point(tmp_path: Path, monkeypatc
         (result,) = sweep([point], folder=tmp_path, capture=_as_if_today)
         files.append(result.file)
     assert files[0] != files[1]
+
+
+def test_an_nvfuser_that_was_built_again_is_another_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from segscope.capture.toolchain import add_interpreter
+
+    monkeypatch.setenv("SEGSCOPE_HOME", str(tmp_path / "home"))
+    packages = tmp_path / "packages"
+    for package in ("torch", "nvfuser"):
+        (packages / package).mkdir(parents=True)
+        (packages / package / "__init__.py").touch()
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    add_interpreter("mine", python)
+    (point,) = product("rope", toolchains=["mine"])
+    files: list[Path] = []
+    for build in (b"one", b"another", b"another"):
+        if not files or build != (packages / "nvfuser" / "_C.so").read_bytes():
+            (packages / "nvfuser" / "_C.so").write_bytes(build)
+        (result,) = sweep([point], folder=tmp_path / "out", capture=_as_if_today)
+        files.append(result.file)
+    assert files[0] != files[1] == files[2]
+
+
+def test_another_program_is_another_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = fake.points()[0]
+    (before,) = sweep([point], folder=tmp_path, capture=fake.capture)
+    monkeypatch.setattr("segscope.sweep.store._program", lambda workload: ["another"])
+    assert missing([point], folder=tmp_path) == [point]
+    (after,) = sweep([point], folder=tmp_path, capture=fake.capture)
+    assert before.file != after.file
+
+
+def test_what_was_swept_before_is_still_told_of(tmp_path: Path) -> None:
+    wanted = fake.points()
+    every = sweep(wanted, folder=tmp_path, capture=fake.capture)
+    few = sweep(wanted[3:5], folder=tmp_path, capture=fake.capture)
+    assert len(few) == 2
+    store = Store(tmp_path)
+    assert store.all_of("rope") == every
+    assert store.all_of("rope-float32") == []
+
+
+def test_a_sweep_that_grows_is_in_the_order_of_the_whole(tmp_path: Path) -> None:
+    wanted = fake.points()
+    for some in (wanted[1:2], wanted[:1], wanted):
+        sweep(some, folder=tmp_path, capture=fake.capture)
+    assert [result.point for result in Store(tmp_path).all_of("rope")] == wanted
+
+
+def test_a_toolchain_that_is_not_known_any_more_is_not_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from segscope.capture.toolchain import add_like, remove
+
+    monkeypatch.setenv("SEGSCOPE_HOME", str(tmp_path / "home"))
+    add_like("mine", fake.NEW, ("lightning-thunder==0.2.5",))
+    sweep(product("rope", toolchains=["mine"]), folder=tmp_path, capture=_as_if_today)
+    assert len(Store(tmp_path).all_of("rope")) == 1
+    remove("mine")
+    assert Store(tmp_path).all_of("rope") == []
+
+
+def test_missing_are_those_that_would_be_run(tmp_path: Path) -> None:
+    wanted = fake.points()
+    assert missing(wanted, folder=tmp_path) == wanted
+    results = sweep(wanted[:-1], folder=tmp_path, capture=fake.capture)
+    assert missing(wanted, folder=tmp_path) == wanted[-1:]
+    failed = [result.point for result in results if not result.counted]
+    assert missing(wanted, folder=tmp_path, retry_failed=True) == [*failed, wanted[-1]]
 
 
 def _as_if_today(point: Point) -> Capture:

@@ -135,24 +135,27 @@ def ensure(name: str) -> Toolchain:
     return _managed(spec)
 
 
-def add_interpreter(name: str, python: Path) -> None:
+def add_interpreter(name: str, python: Path, date: str = "") -> None:
     """Let ``name`` be a Python that has torch and nvFuser; it stays as and where it is.
+
+    ``date`` is the day its nvFuser was built, such as ``2026-03-01``, where that is known.
 
     Raises:
         ToolchainError: the name is taken or not possible, or the Python does not run or lacks one of them.
     """
     _check_free(name)
     packages_of(python)
-    added.add(AddedInterpreter(name, str(python.absolute())))
+    added.add(AddedInterpreter(name, str(python.absolute()), date))
 
 
-def add_like(name: str, like: str, own: tuple[str, ...]) -> None:
+def add_like(name: str, like: str, own: tuple[str, ...], date: str = "") -> None:
     """Let ``name`` be a toolchain to install that is like another but for some packages.
 
     Args:
         name: one that the user added before is replaced.
         like: the name of a toolchain that segscope installs.
         own: wheel files, or ``NAME==VERSION``.
+        date: the day its nvFuser was built; if empty, what the version says (``.dev20260301``).
 
     Raises:
         ToolchainError: a name or package is not possible.
@@ -161,7 +164,7 @@ def add_like(name: str, like: str, own: tuple[str, ...]) -> None:
     spec = get(like)
     if isinstance(spec, AddedInterpreter):
         raise ToolchainError(f"segscope does not install toolchain {like}: it cannot make another like it")
-    added.add(wheels.with_wheels(spec, name, own))
+    added.add(wheels.with_wheels(spec, name, own, date))
 
 
 def remove(name: str) -> None:

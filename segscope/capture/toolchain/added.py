@@ -21,6 +21,8 @@ class AddedInterpreter:
     name: str
     interpreter: str
     """Its path."""
+    date: str = ""
+    """The day nvFuser was built, such as ``2026-03-01``; empty: not known."""
 
 
 Added = AddedInterpreter | ToolchainSpec
@@ -68,6 +70,7 @@ def _file() -> Path:
 
 
 def _from_table(name: str, table: dict[str, object]) -> Added:
+    table = table | {"date": str(table.get("date", ""))}  # TOML has dates of its own
     if "interpreter" in table:
         return AddedInterpreter(name=name, **table)  # type: ignore[arg-type]
     return ToolchainSpec(name=name, **table | {"pins": tuple(table["pins"])})  # type: ignore[arg-type]

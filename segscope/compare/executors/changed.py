@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from segscope.compare.executors.model import Comparison, Pass
+from segscope.compare.executors.model import Comparison, Direction, Pass, Run
 from segscope.errors import SegscopeError
 
 NOISE: Final = 1.1
@@ -34,25 +34,63 @@ def read(file: Path) -> Comparison:
 
 
 def changes(before: Comparison, after: Comparison) -> tuple[Change, ...]:
-    """Return what changed: the workload, numbers of the passes that both have, and the passes that only one has."""
-    old = {(run.executor, one.direction): one for run in before.runs for one in run.passes}
-    new = {(run.executor, one.direction): one for run in after.runs for one in run.passes}
-    found = [*_of_workloads(before, after)]
-    for key in {**old, **new}:
-        where = " ".join(key)
-        if key not in new or key not in old:
-            found.append(Change(f"{where}: only {'before' if key in old else 'now'}", True))
+    """Return what changed: first what was run and where, then each executor's numbers, or that only one has it."""
+    found = [*_of_settings(before, after), *_of_timed(before, after)]
+    old, new = ({run.executor: run for run in one.runs} for one in (before, after))
+    for executor in {**old, **new}:
+        if executor in old and executor in new:
+            found += _of_runs(old[executor], new[executor], same_grad=before.grad == after.grad)
         else:
-            found += _of_counts(where, old[key], new[key])
-            found += _of_times(where, old[key], new[key])
+            found.append(Change(f"{executor}: only {_when(executor in old)}", False))
     return tuple(found)
 
 
-def _of_workloads(before: Comparison, after: Comparison) -> Iterable[Change]:
-    old, new = ({"workload": one.workload, **one.options} for one in (before, after))
+def _of_settings(before: Comparison, after: Comparison) -> Iterable[Change]:
+    old, new = _settings(before), _settings(after)
     for name in {**old, **new}:
         if old.get(name) != new.get(name):
             yield Change(f"{name}: {old.get(name)} -> {new.get(name)}", False)
+
+
+def _settings(comparison: Comparison) -> dict[str, object]:
+    """Return what was run, and where; what differs between runs more than once."""
+    places = [
+        {"device": run.device, "card": run.card, "toolchain": run.toolchain}
+        | {name: run.versions[name] for name in ("torch", "nvfuser", "thunder") if name in run.versions}
+        for run in comparison.runs
+    ]
+    names = dict.fromkeys(name for place in places for name in place)
+    return {
+        "workload": comparison.workload,
+        **comparison.options,
+        "grad": comparison.grad,
+        **{name: ", ".join(dict.fromkeys(place[name] for place in places if name in place)) for name in names},
+    }
+
+
+def _of_timed(before: Comparison, after: Comparison) -> Iterable[Change]:
+    """Say which of the passes that both have were timed only once; in one line where that is all of them."""
+    old, new = (
+        {f"{run.executor} {one.direction}": bool(one.timings) for run in comparison.runs for one in run.passes}
+        for comparison in (before, after)
+    )
+    both = [where for where in old if where in new]
+    differ = [where for where in both if old[where] != new[where]]
+    if differ == both and len({old[where] for where in both}) == 1:
+        yield Change(f"times: only {_when(old[both[0]])}", False)
+    else:
+        yield from (Change(f"{where}: timed only {_when(old[where])}", False) for where in differ)
+
+
+def _of_runs(before: Run, after: Run, *, same_grad: bool) -> Iterable[Change]:
+    for direction in get_args(Direction):
+        where = f"{before.executor} {direction}"
+        old, new = before.get(direction), after.get(direction)
+        if old and new:
+            yield from _of_counts(where, old, new)
+            yield from _of_times(where, old, new)
+        elif old or new:
+            yield Change(f"{where}: only {_when(old is not None)}", same_grad or direction == "forward")
 
 
 def _of_counts(where: str, before: Pass, after: Pass) -> Iterable[Change]:
@@ -74,3 +112,7 @@ def _of_times(where: str, before: Pass, after: Pass) -> Iterable[Change]:
         if old and not 1 / NOISE < (ratio := new.kernel_us / old) < NOISE:
             times = f"{old:.1f} -> {new.kernel_us:.1f} µs ({ratio:.2f} times, {new.l2} L2)"
             yield Change(f"{where}: kernels take {times}", False)
+
+
+def _when(before: bool) -> str:
+    return "before" if before else "now"

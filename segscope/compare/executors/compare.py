@@ -91,6 +91,11 @@ def _compare(
 
 
 def _refuse_unknown(executors: Sequence[str], edits: Sequence[str]) -> None:
+    for what, names in (("executors", executors), ("edits", edits)):
+        if isinstance(names, str):
+            raise SegscopeError(f"{what} {names!r}: must be a sequence of names, such as ({names!r},)")
+    if not executors:
+        raise SegscopeError(f"no executors: name at least one, such as {EXECUTORS}")
     for name in executors:
         if not _EXECUTOR.fullmatch(name):
             raise SegscopeError(

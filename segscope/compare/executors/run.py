@@ -10,12 +10,16 @@ from typing import Any, Final, get_args
 
 from segscope import __version__, dump
 from segscope.capture.run import Finished, Request, execute, printed
+from segscope.capture.toolchain import Toolchain, ToolchainSpec, get, names
 from segscope.compare.executors.model import Direction, Run, Timing
 from segscope.compare.executors.records import read_pass
 from segscope.errors import NoDumpError
 from segscope.model import Capture
 
 _WORKLOAD: Final = Path(__file__).parent.parent.parent / "capture" / "workloads" / "executors"
+
+_NO_TRITON: Final = "Cannot find a working triton installation"
+"""What Inductor says (torch/_inductor/scheduler.py, torch/_inductor/exc.py)."""
 
 CALLS: Final = 100
 """Calls that a time is the median of."""
@@ -127,5 +131,15 @@ def _problem(finished: Finished, whole: bool) -> str | None:
         return None
     if end.outcome == "timed out":
         return f"was {end.message}"
+    if end.message and _NO_TRITON in end.message:
+        return _no_triton(finished.chain)
     how = {"error": "failed", "crashed": f"was ended by {end.signal}", "ok": "stopped early"}
-    return f"{how[end.outcome]}{f': {end.message}' if end.message else ''}"
+    message = end.message.removeprefix("ValueError: ") if end.message else ""
+    return f"{how[end.outcome]}{f': {message}' if message else ''}"
+
+
+def _no_triton(chain: Toolchain) -> str:
+    """Say where Inductor can make kernels, as it cannot in this toolchain."""
+    have = [name for name in names() if isinstance(spec := get(name), ToolchainSpec) and spec.version("triton") != "-"]
+    into = "" if chain.managed else "install the triton that its torch requires, or "
+    return f"toolchain {chain.name} has no Triton that works: {into}use one that has: {', '.join(have)}"

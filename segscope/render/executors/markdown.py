@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from segscope.compare.executors.model import Comparison, Explanation
+from segscope.compare.executors.model import Comparison, Explanation, Run
 from segscope.render.executors.rows import (
     ABOUT,
     NONE,
@@ -21,6 +21,7 @@ from segscope.render.executors.rows import (
     rows,
     setting,
 )
+from segscope.render.executors.why_not import reasons
 from segscope.render.labels import printable
 
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$]")
@@ -29,8 +30,11 @@ _REFERENCE: Final = re.compile(r"[#@](?=\w)")
 """What GitHub makes a link of, even behind a backslash: an issue, somebody."""
 
 
-def markdown(comparison: Comparison) -> str:
-    """Return the whole comparison: for each direction its table and its explanations with their ablations."""
+def markdown(comparison: Comparison, *, why_not: bool = False) -> str:
+    """Return the whole comparison: for each direction its table and its explanations with their ablations.
+
+    With ``why_not`` also why kernels are not one, for each executor where there are reasons.
+    """
     lines = [f"## {_escaped(comparison.workload)}", "", _escaped(setting(comparison)), "", ABOUT]
     for direction in directions(comparison):
         found = [
@@ -43,6 +47,8 @@ def markdown(comparison: Comparison) -> str:
         for explanation in comparison.explanations:
             if explanation.direction == direction:
                 lines += ["", *_explanation(explanation)]
+    for run in comparison.runs if why_not else ():
+        lines += _why_not(run)
     return "\n".join(lines) + "\n"
 
 
@@ -59,6 +65,17 @@ def _explanation(explanation: Explanation) -> Iterator[str]:
         what = "what was taken away, and where" if explanation.ablations else "where"
         yield from ("", f"<details><summary>{_in_html(explanation.executor)}: {what} the graphs differ</summary>")
         yield from (*more, "", "</details>")
+
+
+def _why_not(run: Run) -> Iterator[str]:
+    found = [
+        (one.direction, reason.region, str(reason.times), reason.reason, "; ".join(map(" | ".join, reason.pairs)))
+        for one in run.passes
+        for reason in reasons(one)
+    ]
+    if found:
+        yield from ("", f"<details><summary>{_in_html(run.executor)}: why not fused</summary>", "")
+        yield from (*_table([("direction", "region", "times", "why they are two", "which"), *found]), "", "</details>")
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

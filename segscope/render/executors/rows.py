@@ -64,7 +64,6 @@ def headings(comparison: Comparison, direction: Direction) -> tuple[str, ...]:
 def rows(comparison: Comparison, direction: Direction) -> tuple[Row, ...]:
     """Return a row for each executor, those that failed too."""
     columns = _columns(comparison, direction)
-    timed = any(map(warm, _passes(comparison, direction)))
     found = []
     for run in comparison.runs:
         one = run.get(direction)
@@ -72,7 +71,7 @@ def rows(comparison: Comparison, direction: Direction) -> tuple[Row, ...]:
         problem = run.problem
         if one is None:
             problem = problem or "no such pass"
-        elif one.launches and (warm(one) or not timed):
+        elif one.launches and (warm(one) or run.device == "null"):
             problem = None
         found.append(Row(run.executor, run is comparison.reference, cells, problem))
     return tuple(found)
@@ -81,12 +80,21 @@ def rows(comparison: Comparison, direction: Direction) -> tuple[Row, ...]:
 def note(comparison: Comparison, direction: Direction) -> str:
     """Return what a reader has to know of the numbers in one direction; nothing where there are none."""
     passes = _passes(comparison, direction)
-    least = f"Inputs and outputs, each moved once, are {mb(passes[0].least_bytes)} MB" if passes else ""
+    if not passes:
+        return ""
+    told = f"Inputs and outputs, each moved once, are {mb(passes[0].least_bytes)} MB"
     if any(map(warm, passes)):
-        return f"{least}; GB/s are these over the kernels' time. Times are medians with a warm L2 cache."
-    if any(kernel.scheduler == "extern" for one in passes for kernel in one.kernels):
-        return f"{least}. The null device does not launch the kernels of libraries: a matrix product is not counted."
-    return f"{least}." if least else ""
+        told += "; GB/s are these over the kernels' time. Times are medians with a warm L2 cache."
+    elif any(kernel.scheduler == "extern" for one in passes for kernel in one.kernels):
+        told += ". The null device does not launch the kernels of libraries: a matrix product is not counted."
+    else:
+        told += "."
+    symbolic = dict.fromkeys(
+        f"nvFuser {run.versions.get('nvfuser', '')}".rstrip()
+        for run in comparison.runs
+        if (one := run.get(direction)) and _is_symbolic(one)
+    )
+    return f"{told} {UNKNOWN}: the dump of {' and of '.join(symbolic)} gives symbolic sizes." if symbolic else told
 
 
 def setting(comparison: Comparison) -> str:
@@ -144,6 +152,11 @@ def mb(count: int | None) -> str:
 def warm(one: Pass) -> Timing | None:
     """Return the timing with a warm L2 cache, if the pass was timed."""
     return next((timing for timing in one.timings if timing.l2 == "warm"), None)
+
+
+def _is_symbolic(one: Pass) -> bool:
+    kernels = [kernel for region in one.regions if region.compiler == "nvfuser" for kernel in region.kernels]
+    return any(buffer.bytes is None for kernel in kernels for buffer in (*kernel.reads, *kernel.writes))
 
 
 def _passes(comparison: Comparison, direction: Direction) -> list[Pass]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -29,28 +31,53 @@ from segscope.render.labels import printable, wrap
 _INDENT: Final = (0, 0, 0, 2)
 _MANY: Final = 6
 """Columns of numbers that fit 80 characters only side by side."""
+_COUNTS: Final = 4
+"""Columns of counts, which stay together where there are too many for one table."""
+_WIDEST: Final = 1000
 _BREAKS: Final = re.compile(r"(?=\+)|(?= \()")
 """Where the name of an executor may be broken."""
 
 
-def comparison_table(comparison: Comparison, direction: Direction) -> Table:
+@dataclass(frozen=True)
+class _Fitting:
+    """One table where it fits the width, else others with its columns."""
+
+    one: Table
+    several: tuple[Table, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        needed = Measurement.get(console, options.update(width=_WIDEST), self.one).maximum
+        if needed <= options.max_width:
+            yield self.one
+        else:
+            yield from self.several
+
+
+def comparison_table(comparison: Comparison, direction: Direction) -> Group:
     """Return a row for each executor: regions, segments, kernels, launches, what is saved and moved, and times if any.
 
-    Below it stands why an executor has no numbers, or not all.
+    These are two tables where one is too wide. Below stands why an executor has no numbers, or not all.
     """
-    found = headings(comparison, direction)
-    table = _table(gap=2 if len(found) < _MANY else 1)
-    table.add_column(direction, overflow="fold")
-    for heading in found:
-        table.add_column(heading, justify="right", no_wrap=True)
+    columns = range(len(headings(comparison, direction)))
+    halves = (columns[:_COUNTS], columns[_COUNTS:])
     below = [_text(note(comparison, direction), "dim")]
     for row in rows(comparison, direction):
-        name = f"{row.executor} (reference)" if row.is_reference else row.executor
-        lines = wrap(_BREAKS.split(name), "", 22 if len(found) < _MANY else 18)
-        table.add_row(_text("\n".join(lines), "bold" if row.is_reference else ""), *row.cells)
         if row.problem is not None:
             below.append(_text(f"{row.executor}: {row.problem}", "red"))
-    table.caption, table.caption_justify = Text("\n").join(filter(None, below)), "left"
+    one, *several = (_of_columns(comparison, direction, chosen) for chosen in (columns, *halves))
+    return Group(_Fitting(one, tuple(several)), *filter(None, below))
+
+
+def _of_columns(comparison: Comparison, direction: Direction, columns: range) -> Table:
+    table = _table(gap=2 if len(columns) < _MANY else 1)
+    table.add_column(direction, overflow="fold")
+    for heading in headings(comparison, direction)[columns.start : columns.stop]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows(comparison, direction):
+        name = f"{row.executor} (reference)" if row.is_reference else row.executor
+        lines = wrap(_BREAKS.split(name), "", 22 if len(columns) < _MANY else 18)
+        cells = row.cells[columns.start : columns.stop]
+        table.add_row(_text("\n".join(lines), "bold" if row.is_reference else ""), *cells)
     return table
 
 

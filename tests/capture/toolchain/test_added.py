@@ -7,6 +7,7 @@ import pytest
 from segscope.capture import toolchain
 from segscope.capture.toolchain import added
 from segscope.capture.toolchain.added import AddedInterpreter
+from segscope.capture.toolchain.probe import nvfuser_libraries
 from segscope.errors import ToolchainError
 
 from .conftest import tiny_spec, write_wheel
@@ -102,12 +103,25 @@ def test_a_wheel_that_changed_is_not_installed(tmp_path: Path) -> None:
 
 def test_what_is_written_is_read(empty_home: Path) -> None:
     spec = tiny_spec("tiny @ file:///a%20b/tiny-1.0-py3-none-any.whl#sha256=0", name="spec-1.0+x")
-    interpreter = AddedInterpreter("python", '/a "quoted" \\ pfad/für/😀/python')
+    interpreter = AddedInterpreter("python", '/a "quoted" \\ pfad/für/😀/python', "2026-03-01")
     added.add(spec)
     added.add(interpreter)
     assert added.read() == {"spec-1.0+x": spec, "python": interpreter}
     added.forget("python")
     assert added.read() == {"spec-1.0+x": spec}
+
+
+def test_a_date_of_toml_is_a_date(empty_home: Path) -> None:
+    empty_home.mkdir()
+    (empty_home / "toolchains.toml").write_text('[toolchain.mine]\ninterpreter = "/python"\ndate = 2026-03-01\n')
+    assert added.read() == {"mine": AddedInterpreter("mine", "/python", "2026-03-01")}
+
+
+def test_the_libraries_of_an_nvfuser_are_where_it_was_built(python: Path) -> None:
+    nvfuser = python.parent.parent / "packages" / "nvfuser_direct"
+    (nvfuser / "lib").mkdir()
+    (nvfuser / "lib" / "libnvfuser.so").touch()
+    assert nvfuser_libraries(python) == [nvfuser / "lib" / "libnvfuser.so"]
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", ".hidden", "a b", 'a"', "ä"])

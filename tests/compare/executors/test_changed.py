@@ -40,21 +40,51 @@ def test_each_count_is_told() -> None:
     assert Change("x forward: nvFuser segments 2 -> None", True) in changes(before, fewer)
 
 
-def test_passes_that_only_one_has() -> None:
+def test_an_executor_that_only_one_has_is_no_change_of_kernels() -> None:
+    both = real(TODAY)
+    some = both.model_copy(update={"runs": both.runs[:2]})
+    names = ("thunder+nvfuser", "thunder+torch.compile")
+    assert changes(both, some) == tuple(Change(f"{name}: only before", False) for name in names)
+    assert changes(some, both) == tuple(Change(f"{name}: only now", False) for name in names)
+
+
+def test_a_pass_that_an_executor_of_both_lost_is_a_change_of_kernels() -> None:
     both = real(TODAY)
     some = both.model_copy(
-        update={"runs": (both.runs[0], both.runs[1].model_copy(update={"passes": both.runs[1].passes[:1]}))}
+        update={"runs": (both.runs[0].model_copy(update={"passes": both.runs[0].passes[:1]}), *both.runs[1:])}
     )
-    lost = {
-        "torch.compile backward",
-        "thunder+nvfuser forward",
-        "thunder+nvfuser backward",
-        "thunder+torch.compile forward",
-        "thunder+torch.compile backward",
-    }
-    assert {change.text for change in changes(both, some)} == {f"{name}: only before" for name in lost}
-    assert {change.text for change in changes(some, both)} == {f"{name}: only now" for name in lost}
-    assert all(change.is_of_kernels for change in changes(both, some))
+    assert changes(both, some) == (Change("eager backward: only before", True),)
+    assert changes(some, both) == (Change("eager backward: only now", True),)
+
+
+def test_a_backward_that_was_not_asked_for_is_no_change_of_kernels() -> None:
+    both = real(TODAY)
+    runs = tuple(run.model_copy(update={"passes": run.passes[:1]}) for run in both.runs)
+    found = changes(both, both.model_copy(update={"runs": runs, "grad": False}))
+    assert found[0] == Change("grad: True -> False", False)
+    assert [change.text for change in found[1:]] == [f"{run.executor} backward: only before" for run in runs]
+    assert not any(change.is_of_kernels for change in found)
+
+
+def test_where_it_was_run_is_told_first_and_once() -> None:
+    one, two = (region(kernel("add", ("add", 0)), name=name) for name in ("graph0", "graph1"))
+    versions = {"torch": "2.10.0", "nvfuser": "0.2.36", "thunder": "0.2.6", "python": "3.12.1"}
+    older = {"torch": "2.4.0", "nvfuser": "0.2.8", "thunder": "0.2.1", "python": "3.10.13"}
+    before = comparison(*(run(name, forward(one), versions=versions) for name in ("x", "y")))
+    place = {"versions": older, "device": "null", "card": "NVIDIA L4", "toolchain": "nvfuser-0.2.8"}
+    after = comparison(*(run(name, forward(one, two), **place) for name in ("x", "y")))
+    assert changes(before, after) == (
+        Change("device: cuda -> null", False),
+        Change("card: NVIDIA H200 -> NVIDIA L4", False),
+        Change("toolchain: nvfuser-0.2.36 -> nvfuser-0.2.8", False),
+        Change("torch: 2.10.0 -> 2.4.0", False),
+        Change("nvfuser: 0.2.36 -> 0.2.8", False),
+        Change("thunder: 0.2.6 -> 0.2.1", False),
+        Change("x forward: regions 1 -> 2", True),
+        Change("x forward: kernels generated 1 -> 2", True),
+        Change("y forward: regions 1 -> 2", True),
+        Change("y forward: kernels generated 1 -> 2", True),
+    )
 
 
 def test_times_are_told_beyond_noise() -> None:
@@ -68,8 +98,15 @@ def test_times_are_told_beyond_noise() -> None:
     )
 
 
-def test_times_that_only_one_has_say_nothing() -> None:
-    assert changes(timed(timing(100)), timed()) == changes(timed(), timed(timing(100))) == ()
+def test_times_that_only_one_has_are_told() -> None:
+    assert changes(timed(timing(100)), timed()) == (Change("times: only before", False),)
+    assert changes(timed(), timed(timing(100))) == (Change("times: only now", False),)
+    both = comparison(*(run(name, forward(timings=[timing(100)])) for name in ("x", "y")))
+    one = comparison(run("x", forward(timings=[timing(100)])), run("y", forward()))
+    assert changes(both, one) == (Change("y forward: timed only before", False),)
+
+
+def test_times_of_another_cache_are_not_compared() -> None:
     assert changes(timed(timing(100)), timed(timing(200, "cold"))) == ()
 
 

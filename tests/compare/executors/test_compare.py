@@ -106,7 +106,7 @@ def test_a_module_and_an_executor_that_fails(of_function: Compare) -> None:
     nope, compiled, nvfuser = found.runs
     assert nope.passes == ()
     assert nope.problem is not None
-    assert nope.problem.startswith("failed: ValueError: Thunder has no executor 'nope'; valid: torch.compile, ")
+    assert nope.problem.startswith("failed: Thunder has no executor 'nope'; valid: torch.compile, ")
     assert "\n" not in nope.problem
     assert [run.problem for run in (compiled, nvfuser)] == [None, None]
     assert found.workload == "modules.py:Block"
@@ -151,6 +151,29 @@ def test_a_child_that_crashes_leaves_what_it_recorded(of_function: Compare) -> N
 def test_an_executor_that_there_cannot_be_is_refused_before_any_is_run(name: str) -> None:
     with pytest.raises(SegscopeError, match=f"unknown executor '{re.escape(name)}': must be eager, torch.compile, or"):
         compare_rope_executors(executors=("eager", name))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"executors": ()}, "no executors: name at least one, such as ('eager', 'torch.compile', "),
+        ({"executors": "eager"}, "executors 'eager': must be a sequence of names, such as ('eager',)"),
+        ({"edits": "no-float32"}, "edits 'no-float32': must be a sequence of names, such as ('no-float32',)"),
+    ],
+)
+def test_what_is_no_sequence_of_names_is_refused_before_any_is_run(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(SegscopeError, match=re.escape(says)):
+        compare_rope_executors(**options)
+
+
+@pytest.mark.toolchain
+def test_a_toolchain_without_triton_says_which_have_it(need_toolchain: Callable[[str], str]) -> None:
+    name = need_toolchain("nvfuser-0.2.9.dev20240808")
+    (run,) = compare_rope_executors(executors=(COMPILED,), toolchain=name, device="null").runs
+    assert run.problem is not None
+    assert run.problem.startswith(
+        f"toolchain {name} has no Triton that works: use one that has: {TODAY}, {JULY_2024}, {THUNDER_711}"
+    )
 
 
 def test_an_edit_that_there_is_not_is_refused_before_any_executor_is_run() -> None:

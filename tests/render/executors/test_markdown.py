@@ -36,6 +36,21 @@ def test_what_is_to_unfold_stands_apart_from_its_summary() -> None:
     assert rows.count("</details>") == 4
 
 
+def test_why_not_is_to_unfold_for_each_executor_with_reasons() -> None:
+    found = real("tiny-llama-1.1b")
+    text = markdown(found, why_not=True)
+    assert text.startswith(markdown(found))
+    more = text.removeprefix(markdown(found)).splitlines()
+    assert [row for row in more if row.startswith("<")] == [
+        row
+        for name in ("torch.compile", "thunder+nvfuser", "thunder+torch.compile")
+        for row in (f"<details><summary>{name}: why not fused</summary>", "</details>")
+    ]
+    assert more.count("| direction | region | times | why they are two | which |") == 3
+    assert any("resize refused: Broadcasting dimension might be broadcasting to multiple sizes." in row for row in more)
+    assert any("g0 (reduction) \\| g2 (pad, cat)" in row for row in more)
+
+
 def test_an_executor_that_failed_has_a_cell_for_why() -> None:
     text = markdown(comparison(run("thunder+new", problem="no executor `new` | none")))
     assert "| thunder+new | - | - | - | - | - | no executor \\`new\\` \\| none |" in text

@@ -61,6 +61,18 @@ def test_times_fit_beside_the_rest(width: int) -> None:
     )
 
 
+@pytest.mark.parametrize("width", [80, 90])
+def test_what_is_too_wide_is_two_tables(width: int) -> None:
+    """No name is broken in mid-word."""
+    rows = lines(comparison_table(with_all(real(THUNDER_711), "forward", timings=(COLD, WARM)), "forward"), width)
+    assert [row.split()[0] for row in rows if "ward  " in row] == ["forward", "forward"]
+    counts, others = (row.split()[1:] for row in rows if row.startswith("torch.compile "))
+    assert counts == ["1", "-", "2", "2"]
+    assert others == "71.8 45.6 0 / 0.5 21.5 / 50.3 1000".split()
+    assert rows.count("+torch.compile_cat") == rows.count("+nvfuser") == rows.count(" (reference)") == 2
+    assert max(map(len, rows)) <= width
+
+
 def test_the_null_device_does_not_count_kernels_of_libraries() -> None:
     product = forward(region(kernel("extern_kernels.mm", ("mm", 0), scheduler="extern")))
     note = " ".join(lines(comparison_table(comparison(run("torch.compile", product, device="null")), "forward")))
@@ -93,11 +105,20 @@ def test_launches_or_times_that_are_missing_are_told() -> None:
     rows = lines(comparison_table(comparison(*runs), "forward"))
     assert rows[-2:] == ["a: was ended after 9 s", "b: failed"]
     assert not any("eager:" in row for row in rows)
+    assert lines(comparison_table(comparison(runs[2]), "forward"))[-1] == "b: failed"
 
 
 def test_what_is_not_known_is_not_zero() -> None:
     (row,) = [row for row in lines(comparison_table(real(THUNDER_711), "backward")) if row.startswith("thunder ")]
     assert row.split() == ["thunder", "3", "2", "5", "7", "?", "/", "?"]
+
+
+def test_what_is_not_known_is_explained_where_it_stands() -> None:
+    said = "?: the dump of nvFuser 0.2.8.dev20240723 gives symbolic sizes."
+    table = {way: " ".join(lines(comparison_table(real(THUNDER_711), way))) for way in ("forward", "backward")}
+    assert said in table["backward"]
+    assert "symbolic" not in table["forward"]
+    assert "symbolic" not in " ".join(lines(comparison_table(real(TODAY), "backward")))
 
 
 def test_the_whole_text() -> None:

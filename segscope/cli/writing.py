@@ -1,0 +1,26 @@
+"""What commands that write to a folder share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from segscope.errors import SegscopeError
+
+
+def made(folder: Path, *, without: Iterable[str] = ()) -> Path:
+    """Make a folder to write to, and remove what an earlier run wrote into it: ``without`` are patterns of names.
+
+    SegscopeError where the folder cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for pattern in without:
+            for old in folder.glob(pattern):
+                old.unlink()
+    except OSError as error:
+        raise SegscopeError(f"cannot write to {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise SegscopeError(f"cannot write to {folder}: Permission denied")
+    return folder
