@@ -16,11 +16,11 @@ NOISE: Final = 1.1
 
 
 class Change(NamedTuple):
-    """One number that changed."""
+    """One thing that changed."""
 
     text: str
     is_of_kernels: bool
-    """Whether it counts regions, segments, kernels or launches, rather than time."""
+    """Whether it counts regions, segments, kernels or launches; what was run, where, and times are no such change."""
 
 
 def read(file: Path) -> Comparison:
