@@ -103,7 +103,7 @@ def test_a_signal_reaches_the_command(number: signal.Signals, tmp_path: Path) ->
         command,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup, say, it is ignored
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
