@@ -130,10 +130,11 @@ def start_installer(spec: ToolchainSpec, root: Path) -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=_heed_interrupts,
+        preexec_fn=_heed_signals,
     )
 
 
-def _heed_interrupts() -> None:
-    """A job in the background of a shell ignores SIGINT, and so would what it starts."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def _heed_signals() -> None:
+    """A job in the background of a shell ignores SIGINT, one under nohup SIGHUP, and so would what it starts."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
