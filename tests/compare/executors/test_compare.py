@@ -168,7 +168,7 @@ def test_what_is_no_sequence_of_names_is_refused_before_any_is_run(options: dict
 
 @pytest.mark.toolchain
 def test_a_toolchain_without_triton_says_which_have_it(need_toolchain: Callable[[str], str]) -> None:
-    name = need_toolchain("nvfuser-0.2.9.dev20240808")
+    name = need_toolchain("nvfuser-0.2.24.dev20250115")
     (run,) = compare_rope_executors(executors=(COMPILED,), toolchain=name, device="null").runs
     assert run.problem is not None
     assert run.problem.startswith(
