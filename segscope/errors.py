@@ -1,5 +1,9 @@
 """What a user can run into. Each error is one clear line: what went wrong, where, and what to do."""
 
+from __future__ import annotations
+
+from collections.abc import Collection
+
 
 class SegscopeError(Exception):
     """Base of every error that segscope raises on purpose; its text is one line for the user."""
@@ -28,3 +32,10 @@ class CaptureError(SegscopeError):
 
 class RenderError(SegscopeError):
     """A picture could not be drawn."""
+
+
+def one_of(what: str, name: str, valid: Collection[str]) -> str:
+    """Return the name, or raise SegscopeError, which lists the valid ones."""
+    if name not in valid:
+        raise SegscopeError(f"unknown {what} {name!r}; valid: {', '.join(valid)}")
+    return name

@@ -83,7 +83,7 @@ def _origin(checked: Checked) -> list[str]:
     made = checked.provenance
     if made is None or made.end.outcome == "ok":
         return [capture_name(checked)]
-    how = made.end.signal or made.end.message or f"exit code {made.end.exit_code}"
+    how = made.end.how
     return [f"{capture_name(checked)}; the child process ended badly after this dump: {how}"]
 
 

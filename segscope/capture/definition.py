@@ -8,7 +8,7 @@ from typing import Final
 
 from segscope.capture.rope import rope_options
 from segscope.capture.run import Request, run
-from segscope.errors import SegscopeError
+from segscope.errors import SegscopeError, one_of
 from segscope.model import Capture
 
 DEFINITIONS: Final = {
@@ -66,8 +66,7 @@ def capture_definition(
         SegscopeError: an argument is not known or not one of the program's, the toolchain or device cannot be had, or
             the child gave no dump, as where the Python API of that nvFuser lacks an operation of the program.
     """
-    if name not in DEFINITIONS:
-        raise SegscopeError(f"unknown definition {name!r}; valid: {', '.join(DEFINITIONS)}")
+    one_of("definition", name, DEFINITIONS)
     shape: dict[str, str | int | bool | None] = {}
     own_dtype = _ROPE.get(name)
     if own_dtype:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, get_args
 
-from segscope.capture.configs import CONFIGS, RopeConfig
+from segscope.capture.configs import CONFIGS
 from segscope.capture.run import Request, run
-from segscope.errors import SegscopeError
+from segscope.errors import SegscopeError, one_of
 from segscope.model import Capture
 
 Direction = Literal["forward", "backward", "both"]
@@ -58,7 +58,7 @@ def capture_rope(
             had, or the child gave no dump. A child that ends badly after its dump still gives a capture, and
             ``capture.provenance.end`` tells how it ended.
     """
-    _one_of("direction", direction, get_args(Direction))
+    one_of("direction", direction, get_args(Direction))
     options = rope_options(config, batch=batch, sequence_length=sequence_length, dtype=dtype)
     return run(
         Request(
@@ -80,8 +80,8 @@ def rope_options(
     config: str, *, batch: int, sequence_length: int | None, dtype: str
 ) -> dict[str, str | int | bool | None]:
     """Return what defines RoPE's shape, for ``workloads/rope.py``; SegscopeError for what is not known."""
-    shape = CONFIGS[_one_of("configuration", config, CONFIGS)]
-    _one_of("dtype", dtype, get_args(Dtype))
+    shape = CONFIGS[one_of("configuration", config, CONFIGS)]
+    one_of("dtype", dtype, get_args(Dtype))
     length = shape.block_size if sequence_length is None else sequence_length
     for name, value in (("batch", batch), ("sequence length", length)):
         if value < 1:
@@ -97,9 +97,3 @@ def rope_options(
 
 def _options(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _one_of(what: str, name: str, valid: Sequence[str] | dict[str, RopeConfig]) -> str:
-    if name not in valid:
-        raise SegscopeError(f"unknown {what} {name!r}; valid: {', '.join(valid)}")
-    return name

@@ -31,7 +31,7 @@ def warn_about(capture: Capture) -> None:
     source = capture.source
     provenance = capture.provenance
     if provenance and (end := provenance.end).outcome != "ok":
-        how = end.signal or end.message or f"exit code {end.exit_code}"
+        how = end.how
         warn(f"{source}: the child process ended badly ({how}); this is what it printed before")
     for note in provenance.notes if provenance else ():
         warn(f"{source}: {note}")

@@ -71,6 +71,11 @@ class ChildEnd(Model):
     """What it complained of, in one line."""
     stderr_tail: str = ""
 
+    @property
+    def how(self) -> str:
+        """The signal that ended it, else what it complained of, else its exit code."""
+        return self.signal or self.message or f"exit code {self.exit_code}"
+
 
 class Provenance(Model):
     """Where a capture came from."""

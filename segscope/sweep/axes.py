@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import product as every
 
 from segscope.capture.configs import CONFIGS
 from segscope.capture.null_device import card
 from segscope.capture.toolchain import default_name
-from segscope.errors import SegscopeError
+from segscope.errors import SegscopeError, one_of
 from segscope.sweep.point import THUNDER_ROPE, WORKLOADS, Point
 from segscope.sweep.toolchains import expand
 
@@ -40,11 +40,11 @@ def product(
     Raises:
         SegscopeError: a name is not known; the message lists the valid ones.
     """
-    _one_of("workload", workload, WORKLOADS)
+    one_of("workload", workload, WORKLOADS)
     if configs and workload not in _ROPES:
         raise SegscopeError(f"workload {workload} has no configurations; those of {', '.join(_ROPES)} are RoPE's")
     for config in configs:
-        _one_of("configuration", config, CONFIGS)
+        one_of("configuration", config, CONFIGS)
     for name in cards:
         card(name)
     axes = every(
@@ -70,8 +70,3 @@ def product(
 
 def _options(value: str) -> tuple[str, ...]:
     return () if value in _NO_OPTIONS else tuple(filter(None, (name.strip() for name in value.split(","))))
-
-
-def _one_of(what: str, name: str, valid: Collection[str]) -> None:
-    if name not in valid:
-        raise SegscopeError(f"unknown {what} {name!r}; valid: {', '.join(valid)}")

@@ -96,4 +96,4 @@ def _ended(capture: Capture) -> str:
     """Say how the child ended, where that was badly."""
     if capture.provenance is None or (end := capture.provenance.end).outcome == "ok":
         return ""
-    return end.signal or end.message or f"exit code {end.exit_code}"
+    return end.how
