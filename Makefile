@@ -20,7 +20,7 @@ setup: .venv/ready
 .venv/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "segscope needs Python 3.10 or later: make PYTHON=...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[draw,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[draw,dev,docs]'
 	touch $@
 
 toolchains: setup
