@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -70,7 +71,7 @@ PROFILE = {
     "segments": 3,
     "kernel_profiles": [
         {"name": G4, "segment_id": 4, "scheduler": "resize", "time_ms": 0.04486},
-        {"name": "", "segment_id": 5, "scheduler": "expr_eval", "time_ms": 0.0},
+        {"name": "", "segment_id": 0, "scheduler": "", "time_ms": 0.0},
         {"name": "kernel2", "segment_id": 3, "scheduler": "resize", "time_ms": 0.045215},
     ],
 }
@@ -130,6 +131,28 @@ def test_what_is_read_through_views_is_counted_once(fixture_capture: Read) -> No
     (today,) = fixture_capture("h200_0.2.36_tiny-llama-1.1b_bookend0_forward").fusions
     by_label = {today.groups[time.group].label: time for time in overlay(today, read(TINY_LLAMA)).groups}
     assert by_label["g3"].bytes_read == (2 * 4 * 2048 * 64 * 2) + 2 * (2048 * 64 * 2)
+
+
+@pytest.mark.parametrize(
+    ("file", "us"),
+    [
+        ("h200_nvfuser_tiny-llama-1.1b_nograd.json.gz", {2: 6.208, 4: 11.616, 3: 9.376}),
+        ("h200_nvfuser-profiler_tiny-llama-1.1b_nograd.json.gz", {2: 6.208, 3: 9.6, 4: 11.713}),
+        ("h200_ncu_tiny-llama-1.1b_nograd.csv.gz", {2: 7.712, 4: 14.496, 3: 12.288}),
+        ("h200_ncu-raw_tiny-llama-1.1b_nograd.csv.gz", {2: 7.872, 4: 14.528, 3: 12.288}),
+        ("h200_nvfuser-profiler_Llama-2-13b-hf_nograd.json.gz", {3: 46.24, 4: 44.768}),
+        ("h200_ncu_Llama-2-13b-hf_nograd.csv.gz", {4: 50.464, 3: 50.272}),
+    ],
+)
+def test_real_files_of_every_profiler(file: str, us: dict[int, float], fixture_capture: Read) -> None:
+    times = read(TRACES / file)
+    assert {kernel.group: round(kernel.us, 3) for kernel in times.kernels} == us
+    assert {kernel.launches for kernel in times.kernels} == {5}
+    (model,) = re.findall(r"tiny-llama-1.1b|Llama-2-13b-hf", file)
+    (today,) = fixture_capture(f"h200_0.2.36_{model}_bookend0_forward").fusions
+    timed = overlay(today, times)
+    assert {today.groups[time.group].id: time.us for time in timed.groups} == {k.group: k.us for k in times.kernels}
+    assert (timed.untimed, timed.notes) == ((), ())
 
 
 @pytest.mark.parametrize(

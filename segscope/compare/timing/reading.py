@@ -103,7 +103,9 @@ def _profiled(profiles: Iterable[Record], source: str) -> Iterator[Launch]:
         for kernel in kernels:
             if not isinstance(kernel, Mapping):
                 raise SegscopeError(f"{source}: kernel_profiles holds {kernel!r:.40}, which is no kernel's profile")
-            name = str(kernel.get("name"))
+            name = str(kernel.get("name") or "")
+            if not name:  # a group that launched nothing has an empty profile, whose segment_id is 0
+                continue
             if not has_group(name) and "segment_id" in kernel:
                 name = f"nvfuser_{kernel.get('scheduler')}_f{profile.get('fusion_id', 0)}_c0_r0_g{kernel['segment_id']}"
             yield Launch(name, 1000 * _number(kernel, "time_ms", source))

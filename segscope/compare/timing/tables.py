@@ -1,7 +1,8 @@
 """Nsight's CSV: rows of kernels below a heading, with lines of the tool above it.
 
 Sources: Nsight Systems User Guide, ``cuda_gpu_trace`` and ``cuda_gpu_kern_sum``; Nsight Compute CLI, ``--csv`` and
-``--page``. Units stand in the heading (Systems), or beside or above the values (Compute).
+``--page``. Units stand in the heading (Systems), or beside or above the values (Compute). A row of Compute ends at its
+last value, and may be shorter than the heading.
 """
 
 from __future__ import annotations
@@ -40,12 +41,13 @@ def launches_in(text: str, source: str) -> Iterator[Launch]:
         for cells in rows:
             if found := _reader(cells):
                 heading, units, read = cells, {}, found
-            elif read and len(cells) == len(heading):
-                row = dict(zip(heading, cells, strict=True))
-                if not _name(row):
+            elif read:
+                row = dict.fromkeys(heading, "") | dict(zip(heading, cells, strict=False))
+                if "nvfuser_" in _name(row):
+                    if launch := read(row, units):
+                        yield launch
+                elif not _name(row) and len(cells) == len(heading):
                     units = row
-                elif "nvfuser_" in _name(row) and (launch := read(row, units)):
-                    yield launch
     except (csv.Error, ValueError) as error:
         raise SegscopeError(f"{source}: line {rows.line_num}: {error}") from None
     if read is None:
