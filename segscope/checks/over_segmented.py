@@ -43,13 +43,14 @@ class OverSegmented(Check):
         if saved <= 0:
             return
         kernels = [f"{{{', '.join(tensors_of(group.outputs))}}}" for group in bound.proof.kernel_groups]
-        would = "would do" if bound.exact else "would do, or fewer"
+        would = "would do" if bound.exact or not kernels else "would do, or fewer"
+        few = f"{bound.fewest} {would}: those of {listed(kernels)}" if kernels else f"none {would}"
         yield Finding(
             rule=self.name,
             severity=self.severity,
             fusion=fusion.index,
             groups=tuple(group.index for group in elementwise),
-            message=f"{fusion.count()} kernel groups where {bound.fewest} {would}: those of {listed(kernels)}",
+            message=f"{fusion.count()} kernel groups where {few}",
             advice="see why each cut is there, and which early merge blocks a later one: segscope explain --headroom",
             option="NVFUSER_DUMP=segmenter_logging",
         )
