@@ -35,6 +35,16 @@ def check_scheduler(name: str, present: Iterable[str]) -> None:
         raise SegscopeError(f"unknown scheduler {name!r}; valid: {', '.join(SCHEDULERS)}")
 
 
+KERNEL_NAME: Final = (
+    r"nvfuser_(?P<scheduler>\w+?)"
+    r"_f(?P<fusion>\d{1,9})_c(?P<concretization>\d{1,9})_r(?P<runtime>\d{1,9})_g(?P<group>\d{1,9})(?!\w)"
+)
+"""A regular expression for the names that nvFuser gives its kernels: ``nvfuser_resize_f0_c1_r0_g4``.
+
+Source: ``CompiledKernel::createKernelId`` in csrc/runtime/compiled_kernel.cpp, docs/dump-format.md section 5.2; since
+9 November 2023.
+"""
+
 METADATA_KINDS: Final = frozenset(
     {"reshape", "permute", "slice", "squeeze", "broadcast", "expand", "set", "segmenter_set"}
 )

@@ -20,8 +20,7 @@ def compared(operator: str, left: object, right: object) -> tuple[list[str], str
     for count in counts:
         if not count.counted.complete:
             lines.append("the dump is incomplete: what is missing is not counted")
-        fusions = count.counted.fusions if isinstance(count.counted, Capture) else (count.counted,)
-        if count == 0 and count.scheduler and (note := renamed(count.scheduler, fusions)):
+        if count == 0 and count.scheduler and (note := renamed(count.scheduler, count.counted)):
             lines.append(note)
     return lines, "\n\n".join(groups_text(count.counted) for count in counts)
 

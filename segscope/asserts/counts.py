@@ -29,8 +29,8 @@ def count_of(term: Term, checked: Checked) -> int:
         return counts[term.name]
     if term.name == "findings":
         return len(counting(checked, term.rules))
-    present = {group.scheduler for fusion in fusions for group in fusion.groups}
-    if term.name not in present and term.name not in SCHEDULERS:
+    schedulers = checked.schedulers
+    if term.name not in schedulers and term.name not in SCHEDULERS:
         valid = ", ".join([*counts, "findings", *SCHEDULERS])
         raise SegscopeError(f"unknown name {term.name!r}; valid: {valid}")
-    return sum(fusion.schedulers.get(term.name, 0) for fusion in fusions)
+    return schedulers.get(term.name, 0)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 from segscope.asserts.bounds import HowMany, bound
 from segscope.asserts.checked import Checked, fusions_of
 from segscope.asserts.message import fail
 from segscope.checks.facts import listed
 from segscope.errors import SegscopeError
-from segscope.model import SegmentedFusion
 from segscope.vocabulary import check_scheduler
 
 __tracebackhide__ = True
@@ -34,22 +30,21 @@ def assert_groups(
     """
     if total is None and not schedulers:
         raise SegscopeError("assert_groups: name how many groups: in all, or by scheduler, as in pointwise=2")
-    fusions = fusions_of(checked)
-    present = Counter(group.scheduler for fusion in fusions for group in fusion.groups)
-    kernels = kernels_by_scheduler(fusions)
+    fusions_of(checked)  # refuses half a dump
+    present, kernels = checked.schedulers, checked.kernel_schedulers
     asked, wrong = [], []
     if total is not None:
         limit = bound(total)
         asked.append(limit.of("groups"))
-        if not limit.holds(present.total()):
-            wrong.append(f"{present.total()} groups")
+        if not limit.holds(count := sum(present.values())):
+            wrong.append(f"{count} groups")
     for name, given in schedulers.items():
         check_scheduler(name, present)
         limit = bound(given)
         asked.append(limit.of(name))
-        if not limit.holds(present[name]):
-            wrong.append(f"{present[name]} {name}")
-    details = [note for name in schedulers if (note := renamed(name, fusions))]
+        if not limit.holds(count := present.get(name, 0)):
+            wrong.append(f"{count} {name}")
+    details = [note for name in schedulers if (note := renamed(name, checked))]
     if schedulers:
         limit = bound(others)
         left = {name: count for name, count in kernels.items() if name not in schedulers}
@@ -71,17 +66,12 @@ def assert_kernel_groups(checked: Checked, how_many: HowMany) -> None:
         fail(limit.of("kernel groups"), str(count), checked)
 
 
-def renamed(scheduler: str, fusions: Sequence[SegmentedFusion]) -> str:
+def renamed(scheduler: str, checked: Checked) -> str:
     """Say that a scheduler has no group, and which have the kernel groups; empty where it has one, or none has."""
-    kernels = kernels_by_scheduler(fusions)
-    if not kernels or any(scheduler in fusion.schedulers for fusion in fusions):
+    kernels = checked.kernel_schedulers
+    if not kernels or scheduler in checked.schedulers:
         return ""
     return f"no {scheduler} group here; the kernel groups are {_counted(kernels)}"
-
-
-def kernels_by_scheduler(fusions: Sequence[SegmentedFusion]) -> dict[str, int]:
-    """Return how many kernel groups each scheduler has, most first."""
-    return dict(Counter(group.scheduler for fusion in fusions for group in fusion.kernel_groups).most_common())
 
 
 def _counted(counts: dict[str, int]) -> str:

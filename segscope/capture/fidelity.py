@@ -31,7 +31,7 @@ class Side(Model):
     segmentations: int
     """How many different ones there are without numbers and order."""
     schedulers: dict[str, int]
-    """Groups by scheduler, over all fusions of the first run."""
+    """How many groups each scheduler has, over all fusions of the first run."""
     kernel_groups: int
     """Over all fusions of the first run."""
 
@@ -125,7 +125,7 @@ def _side(captures: Sequence[Capture]) -> Side:
         runs=len(captures),
         dumps=len(_dumps(captures)),
         segmentations=len(_segmentations(captures)),
-        schedulers=dict(Counter(group.scheduler for fusion in first.fusions for group in fusion.groups)),
+        schedulers=first.schedulers,
         kernel_groups=int(first.count()),
     )
 
@@ -146,7 +146,7 @@ def _notes(side: str, captures: Sequence[Capture]) -> list[str]:
         assert made is not None
         notes += made.notes
         if (end := made.end).outcome != "ok":
-            notes.append(f"{side}: a run ended badly after its dump: {end.signal or end.message or end.exit_code}")
+            notes.append(f"{side}: a run ended badly after its dump: {end.how}")
         if not capture.complete:
             notes.append(f"{side}: a dump is incomplete")
     if (segmentations := len(_segmentations(captures))) > 1:

@@ -43,14 +43,14 @@ _AT_ONCE: Final = 8
 """Several runs share the GPU's memory."""
 
 
-def on_gpu(toolchain: str, cases: Sequence[Callable[..., Capture]] = CASES) -> tuple[list[Capture], list[str]]:
+def on_gpu(toolchain: str) -> tuple[list[Capture], list[str]]:
     """Run every case on the GPU of this machine; return the captures, and what kept others from being made.
 
     Raises SegscopeError where there is no GPU, or the toolchain cannot use it.
     """
     choose("cuda", toolchain, "h200")
     captures, problems = [], []
-    jobs = [partial(case, toolchain=toolchain, device="cuda") for case in cases for _ in range(REPEATS)]
+    jobs = [partial(case, toolchain=toolchain, device="cuda") for case in CASES for _ in range(REPEATS)]
     for made in _made(jobs):
         if isinstance(made, Capture):
             captures.append(made)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_KERNEL: Final = re.compile(r"__global__ void nvfuser_(?P<scheduler>\w+?)_f\d+_c\d+_r\d+_g\d+\((?P<parameters>[^)]*)\)")
+from segscope.vocabulary import KERNEL_NAME
+
+_KERNEL: Final = re.compile(rf"__global__ void {KERNEL_NAME}\((?P<parameters>[^)]*)\)")
 _PARAMETER: Final = re.compile(r"Tensor<(?P<dtype>\w+), \d+, \d+> T(?P<number>\d+)")
 _SCALAR: Final = re.compile(r"\w+ [bdi]\d+\b")
 _BODY: Final = re.compile(r"%kernel(?:_math)? \{\n(.*?)\} // %kernel", re.DOTALL)

@@ -44,7 +44,7 @@ def command(ctx: click.Context, file: str, expressions: tuple[str, ...], number:
         answer, reason = ("false", f": {there}") if expression in false else ("true ", "")
         click.echo(f"{answer}  {expression.text}{reason}")
     for term in dict.fromkeys(term for expression in false for term in expression.terms):
-        if values[term] == 0 and term.name in SCHEDULERS and (note := renamed(term.name, capture.fusions)):
+        if values[term] == 0 and term.name in SCHEDULERS and (note := renamed(term.name, capture)):
             warn(note)
     if false:
         click.echo(f"\n{groups_text(capture)}")

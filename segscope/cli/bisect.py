@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segscope.cli.options import results_option
+
 if TYPE_CHECKING:
     from segscope.model import Capture
     from segscope.sweep import Step
@@ -21,9 +23,7 @@ if TYPE_CHECKING:
 @click.option("--card", default="h200", show_default=True, help="The card that the null device plays.")
 @click.option("--disable", default="", metavar="OPTION,...", help="NVFUSER_DISABLE.")
 @click.option("--enable", default="", metavar="OPTION,...", help="NVFUSER_ENABLE.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), default="segscope-sweep", show_default=True, help="Folder of results."
-)
+@results_option
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from segscope.compare.executors import Comparison
 
 FORMATS = ("text", "json", "markdown")
+_WRITTEN = ("comparison.json", "comparison.md", "forward.svg", "backward.svg")
+"""What an earlier run may have left in the folder."""
 
 
 @click.command(name="executors", short_help="Compare the kernels of eager, torch.compile and Thunder's executors.")
@@ -92,7 +94,7 @@ def command(
 
     before = read(against) if against else None
     if out:
-        made(out)
+        made(out, without=_WRITTEN)
     known = CASES[case] if case else None
     comparison = compare_rope_executors(
         config or (known.config if known else "tiny-llama-1.1b"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -37,6 +38,20 @@ def shape_options(command: F) -> F:
         click.option("--batch", default=2, show_default=True, help="Sequences."),
         click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]"),
         click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32."),
+    )
+
+
+def results_option(command: F) -> F:
+    """Add ``--out``: the folder that sweeps and bisections keep their captures in."""
+    return _with(
+        command,
+        click.option(
+            "--out",
+            type=click.Path(path_type=Path),
+            default="segscope-sweep",
+            show_default=True,
+            help="Folder of results.",
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segscope.cli.options import results_option
 from segscope.cli.reading import warn
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
 @click.option("--jobs", type=click.IntRange(1), help="Points that run at a time here.  [default: the CPUs]")
 @click.option("--dask", "address", metavar="ADDRESS", help="Run them on the workers of this Dask scheduler.")
 @click.option("--retry-failed", is_flag=True, help="Run those again of which there is no whole dump.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), default="segscope-sweep", show_default=True, help="Folder of results."
-)
+@results_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -182,7 +181,6 @@ def _show(results: Sequence[Result]) -> None:
             table.add_column(name, justify="right" if name == "kernel groups" else "left", overflow="fold")
         for result in found:
             kernels = str(result.kernel_groups) if result.counted else "-"
-            counts = sorted(result.schedulers.items(), key=lambda item: (-item[1], item[0]))
-            listed = ", ".join(f"{n} {name}" for name, n in counts)
+            listed = ", ".join(f"{n} {name}" for name, n in result.schedulers.items())
             table.add_row(result.point.toolchain, kernels, listed, result.outcome)
         console.print(series, table, "", sep="\n")

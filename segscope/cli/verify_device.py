@@ -36,10 +36,10 @@ def command(
 
     Exit codes: 0 where all agree, byte by byte or but for numbers, 1 where not, 2 where it could not be found out.
     """
-    from segscope.capture.fidelity_report import markdown
     from segscope.capture.fidelity_runs import on_gpu, saved, verify
     from segscope.capture.fidelity_runs import save as save_captures
     from segscope.capture.toolchain import CURRENT, default_name
+    from segscope.render.fidelity import markdown
 
     if save and (folder or outputs):
         raise click.UsageError("--save only makes captures: leave out FOLDER and --out", ctx)

@@ -190,11 +190,10 @@ def _compared(before: _Known | None, after: _Known | None) -> FusionDiff:
 
 
 def _side(whole: Capture | SegmentedFusion, fusions: Sequence[SegmentedFusion]) -> Side:
-    schedulers = Counter(group.scheduler for fusion in fusions for group in fusion.groups)
     return Side(
         source=whole.source if isinstance(whole, Capture) else "",
         name=capture_name(whole) if isinstance(whole, Capture) else f"fusion {whole.index}",
         groups=sum(len(fusion.groups) for fusion in fusions),
         kernel_groups=sum(fusion.count() for fusion in fusions),
-        schedulers=dict(sorted(schedulers.items(), key=lambda item: (-item[1], item[0]))),
+        schedulers=whole.schedulers,
     )

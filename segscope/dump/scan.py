@@ -14,10 +14,10 @@ class UnbalancedError(SegscopeError):
     """Brackets of a value or a statement do not match, or hold something else than they must."""
 
 
-def depth_after(text: str, depth: int = 0) -> int:
+def depth_after(text: str) -> int:
     """Return the bracket depth after ``text``, where all three kinds count alike."""
     opening = text.count("(") + text.count("[") + text.count("{")
-    return depth + opening - text.count(")") - text.count("]") - text.count("}")
+    return opening - text.count(")") - text.count("]") - text.count("}")
 
 
 def closing(text: str, start: int) -> int:

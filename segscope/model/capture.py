@@ -9,7 +9,7 @@ from pydantic import Field
 from segscope.errors import SegscopeError
 from segscope.model.base import Model
 from segscope.model.count import Count
-from segscope.model.fusion import SegmentedFusion
+from segscope.model.fusion import SegmentedFusion, by_scheduler
 from segscope.vocabulary import check_scheduler
 
 SCHEMA_VERSION: Final = 1
@@ -125,6 +125,16 @@ class Capture(Model):
             raise SegscopeError(f"{self.source}: {len(self.fusions)} fusions, name one (0 to {len(self.fusions) - 1})")
         return self.fusions[0]
 
+    @property
+    def schedulers(self) -> dict[str, int]:
+        """How many groups each scheduler has in all fusions, most first, then by name."""
+        return by_scheduler(group for fusion in self.fusions for group in fusion.groups)
+
+    @property
+    def kernel_schedulers(self) -> dict[str, int]:
+        """How many kernel groups each scheduler has in all fusions, most first, then by name."""
+        return by_scheduler(group for fusion in self.fusions for group in fusion.kernel_groups)
+
     def count(self, scheduler: str | None = None) -> int:
         """Count over all fusions: groups of one scheduler, or kernel groups where none is named.
 
@@ -132,8 +142,9 @@ class Capture(Model):
         """
         if scheduler is None:
             return Count(sum(len(fusion.kernel_groups) for fusion in self.fusions), self, None)
-        check_scheduler(scheduler, {name for fusion in self.fusions for name in fusion.schedulers})
-        return Count(sum(fusion.schedulers.get(scheduler, 0) for fusion in self.fusions), self, scheduler)
+        schedulers = self.schedulers
+        check_scheduler(scheduler, schedulers)
+        return Count(schedulers.get(scheduler, 0), self, scheduler)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from segscope.render.notebook import capture_mimebundle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -158,8 +159,12 @@ class SegmentedFusion(Model):
     @property
     def schedulers(self) -> dict[str, int]:
         """How many groups each scheduler has, most first, then by name."""
-        counts = Counter(g.scheduler for g in self.groups)
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        return by_scheduler(self.groups)
+
+    @property
+    def kernel_schedulers(self) -> dict[str, int]:
+        """How many kernel groups each scheduler has, most first, then by name."""
+        return by_scheduler(self.kernel_groups)
 
     def count(self, scheduler: str | None = None) -> int:
         """Count the groups of one scheduler, or the kernel groups where none is named.
@@ -196,6 +201,12 @@ class SegmentedFusion(Model):
         groups, kernels = _counted(len(self.groups), "group"), _counted(len(self.kernel_groups), "kernel group")
         text = f"fusion {self.index}: {groups} ({parts}), {kernels}"
         return text if self.complete else f"{text}, dump incomplete"
+
+
+def by_scheduler(groups: Iterable[Group]) -> dict[str, int]:
+    """Return how many of the groups each scheduler has, most first, then by name."""
+    counts = Counter(group.scheduler for group in groups)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _counted(n: int, noun: str) -> str:

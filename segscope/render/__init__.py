@@ -23,17 +23,10 @@ def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None, vi
     Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written. A drawing that
     fails or takes too long leaves its DOT text beside ``path``, and the error names it.
     """
-    from segscope.render.engine import DrawingError
+    from segscope.render.engine import save
 
-    try:
-        data, engine = picture(fusion, format_of(path), title, view)
-    except DrawingError as error:
-        raise error.keep(path) from None
-    try:
-        Path(path).write_bytes(data)
-    except OSError as error:
-        raise RenderError(f"{path}: {error.strerror or error}") from None
-    return engine
+    format = format_of(path)
+    return save(path, lambda: picture(fusion, format, title, view))
 
 
 def picture(

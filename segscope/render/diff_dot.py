@@ -71,15 +71,7 @@ def draw(diff: Diff, path: str | Path) -> str:
 
     format = format_of(path)
     text = to_dot(diff)
-    try:
-        data, drawn_by = (text.encode(), "segscope") if format == "dot" else engine.draw(text, format)
-    except engine.DrawingError as error:
-        raise error.keep(path) from None
-    try:
-        Path(path).write_bytes(data)
-    except OSError as error:
-        raise RenderError(f"{path}: {error.strerror or error}") from None
-    return drawn_by
+    return engine.save(path, lambda: (text.encode(), "segscope") if format == "dot" else engine.draw(text, format))
 
 
 def format_of(path: str | Path) -> str:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -65,6 +66,23 @@ def draw(dot_text: str, format: str = "svg", timeout: float = 60) -> Drawing:
     if not data:
         raise DrawingError(f"{program} drew nothing", dot_text)
     return Drawing(_without_doctype(data) if format == "svg" else data, _name_and_version(program))
+
+
+def save(path: str | Path, make: Callable[[], tuple[bytes, str]]) -> str:
+    """Write a picture to a file, and return the name of what drew it; ``make`` returns both.
+
+    RenderError where the file cannot be written. A drawing that fails leaves its DOT text beside ``path``, and the
+    error names it.
+    """
+    try:
+        data, drawn_by = make()
+    except DrawingError as error:
+        raise error.keep(path) from None
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise RenderError(f"{path}: {error.strerror or error}") from None
+    return drawn_by
 
 
 def _find_program(format: str) -> str:

@@ -45,7 +45,7 @@ def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iter
     for blocked in explanation.blocked:
         why = "it was so from the beginning"
         if blocked.early is not None:
-            why = f"since {_merge(fusion, explanation.history, blocked.early)}"
+            why = f"since {_merge(explanation.history, blocked.early)}"
         by = way(fusion, blocked.path, blocked.values)
         yield f"  {labels[blocked.source]} with {labels[blocked.target]} over {blocked.value}, by {by}: {why}"
     if explanation.counterfactuals:
@@ -56,7 +56,7 @@ def explanation_lines(fusion: SegmentedFusion, explanation: Explanation) -> Iter
     yield from (f"  {line}" for line in history_tree(fusion, explanation.history).splitlines())
 
 
-def _merge(fusion: SegmentedFusion, history: History, index: int) -> str:
+def _merge(history: History, index: int) -> str:
     merge = history.merges[index]
     return f"trial {merge.trial + 1} joined {', '.join(tensors_of(merge.outputs))}"
 

@@ -23,11 +23,11 @@ _REPLACED: Final = dict.fromkeys(_SPACES, " ") | dict.fromkeys(_SURROGATES, "\uf
 """What XML 1.0 or a layout engine refuses: controls, line separators and non-characters; lone surrogates."""
 
 
-def label(lines: Iterable[str], limit: int = LINE_LIMIT) -> str:
-    """Return a DOT label of one or more lines, each cut at ``limit`` characters."""
+def label(lines: Iterable[str]) -> str:
+    """Return a DOT label of one or more lines, each cut at LINE_LIMIT characters."""
     from graphviz import nohtml
 
-    cut_lines = (cut(line, limit) for text in lines for line in text.splitlines() or [""])
+    cut_lines = (cut(line, LINE_LIMIT) for text in lines for line in text.splitlines() or [""])
     quoted: str = nohtml("\\n".join(_escape(line, r"\\") for line in cut_lines))
     return quoted
 

@@ -86,9 +86,10 @@ def metadata_style(scheduler: str) -> Style:
     return Style(_pale(fill), QUIET_LINE, QUIET_TEXT, "dashed", 1.0)
 
 
-def _pale(colour: str, keep: float = 0.3) -> str:
+def _pale(colour: str) -> str:
+    """Mix a colour with white, seven parts of ten."""
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - (255 - c) * keep):02x}" for c in channels)
+    return "#" + "".join(f"{round(255 - (255 - c) * 0.3):02x}" for c in channels)
 
 
 # What a picture of a diff shows: a fill and a border for each kind of change (``segscope.compare.changes``).

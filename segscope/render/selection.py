@@ -113,7 +113,7 @@ def find(fusion: SegmentedFusion, query: str) -> Found:
     """Search for a regular expression in what pictures say.
 
     That is, in the headings of groups (``g3 · pointwise · kernel``), in the operations of expressions (``cast``, and as
-    printed: ``__bfloat2float``), and in values with what is known of them (``T23 float [2, 40, 4096, 128] 160 MiB``).
+    printed: ``__bfloat2float``), and in values with what is known of them (``T23 float [2, 40, 4096, 128] 167.8 MB``).
     """
     from segscope.render.search import found_in
 

@@ -194,7 +194,7 @@ def cycle_steps(graph: Digraph, selection: Selection, marks: Marks) -> None:
 
 
 def width(stored: int) -> str:
-    """Line width in points: 1 for nothing, about 5 for 256 MiB, never over 8."""
+    """Line width in points: 1 for nothing, about 5 for 268 MB, never over 8."""
     return f"{min(8, 1 + 0.5 * math.log2(1 + stored / 2**20)):.1f}"
 
 

@@ -37,7 +37,7 @@ def expressions(fusion: SegmentedFusion, group: Group) -> str:
 
 
 def traffic(fusion: SegmentedFusion, group: Group) -> str:
-    """Return ``reads 82 MiB · writes 160 MiB``: what the tensors that a kernel group reads and writes take in memory.
+    """Return ``reads 85 MB · writes 167.8 MB``: what the tensors that a kernel group reads and writes take in memory.
 
     A kernel that reads a slice of a tensor reads less than the tensor takes. A metadata group moves no data.
     """
@@ -68,7 +68,7 @@ def capture_name(capture: Capture) -> str:
 
 
 def tensor(fusion: SegmentedFusion, name: str) -> str:
-    """Return ``T23 float [2, 40, 4096, 128] 160 MiB``, as far as it is known; the name alone for a scalar."""
+    """Return ``T23 float [2, 40, 4096, 128] 167.8 MB``, as far as it is known; the name alone for a scalar."""
     return " ".join([name, *tensor_facts(fusion, name)])
 
 
@@ -96,10 +96,10 @@ def stored_bytes(fusion: SegmentedFusion, names: tuple[str, ...]) -> int:
 
 
 def size(n: int) -> str:
-    """Return bytes as ``160 MiB``, ``1.5 MiB``, ``12 KiB``, ``8 B``."""
-    if n < 1 << 10:
+    """Return bytes as ``167.8 MB``, ``84 MB``, ``1.5 kB``, ``8 B``: in powers of 1000, as the GB/s of bandwidths."""
+    if n < 1000:
         return f"{n} B"
-    unit, name = (1 << 20, "MiB") if n >= 1 << 20 else (1 << 10, "KiB")
+    unit, name = (1e6, "MB") if n >= 1e6 else (1e3, "kB")
     return f"{n / unit:.1f}".removesuffix(".0") + f" {name}"
 
 

@@ -70,11 +70,10 @@ def over_corpus(
     *,
     oracle: OracleName = "rules",
     version: str | None = None,
-    jobs: int | None = None,
 ) -> Iterator[tuple[Path, tuple[Row, ...]]]:
-    """Yield for each file a row a fusion, as files are done; ``jobs`` processes work, by default one a CPU."""
+    """Yield for each file a row a fusion, as files are done by a process a CPU."""
     run = partial(rows, folder, policy=policy, oracle=oracle, version=version)
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor() as pool:
         waiting = {pool.submit(run, path): path for path in paths}
         for future in as_completed(waiting):
             yield waiting[future], future.result()

@@ -8,7 +8,7 @@ from pathlib import Path
 from segscope.sweep.chart import to_svg
 from segscope.sweep.page import to_html
 from segscope.sweep.result import Result
-from segscope.sweep.store import write_in_one_step
+from segscope.sweep.store import keep
 from segscope.sweep.table import to_csv, to_json, to_parquet
 
 
@@ -30,5 +30,5 @@ def write_outputs(results: Sequence[Result], folder: Path) -> tuple[list[Path], 
     except ImportError:
         missing.append("matplotlib")
     for name, content in made.items():
-        write_in_one_step(folder / name, content)
+        keep(folder / name, content)
     return [folder / name for name in made], missing

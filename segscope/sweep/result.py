@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Final, Literal
 
@@ -52,9 +51,9 @@ class Result(Model):
     """None where there is no whole dump, as for ``kernel_groups``."""
     kernel_groups: int | None = None
     schedulers: dict[str, int] = Field(default_factory=dict)
-    """How many groups each scheduler has."""
+    """How many groups each scheduler has, most first, then by name."""
     kernels: dict[str, int] = Field(default_factory=dict)
-    """How many kernel groups each scheduler has."""
+    """How many kernel groups each scheduler has, likewise."""
 
     @property
     def counted(self) -> bool:
@@ -87,8 +86,8 @@ def result_of(point: Point, found: Capture | Failure, file: Path) -> Result:
         versions=versions,
         groups=sum(len(fusion.groups) for fusion in found.fusions),
         kernel_groups=int(found.count()),
-        schedulers=dict(Counter(group.scheduler for fusion in found.fusions for group in fusion.groups)),
-        kernels=dict(Counter(group.scheduler for fusion in found.fusions for group in fusion.kernel_groups)),
+        schedulers=found.schedulers,
+        kernels=found.kernel_schedulers,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from segscope.capture.null_device import card
 from segscope.capture.toolchain import AddedInterpreter, find, get, names
 from segscope.capture.toolchain.probe import nvfuser_libraries
 from segscope.errors import SegscopeError, ToolchainError
+from segscope.files import write_in_one_step
 from segscope.model import Capture
 from segscope.sweep.point import THUNDER_ROPE, Point
 from segscope.sweep.result import Failure, Result, result_of
@@ -68,7 +68,7 @@ class Store:
         """Write down that the points were asked for."""
         known = self._points()
         if new := [point for point in points if point not in known]:
-            write_in_one_step(self.folder / "points.json", _POINTS.dump_json([*known, *new], indent=1) + b"\n")
+            keep(self.folder / "points.json", _POINTS.dump_json([*known, *new], indent=1) + b"\n")
 
     def all_of(self, workload: str) -> list[Result]:
         """Return every result of a workload: by what else was asked for, in that order, then by toolchain."""
@@ -97,7 +97,7 @@ class Store:
         """Keep what became of the point, in place of what was there."""
         file, failed = self._files(point)
         path, other = (failed, file) if isinstance(found, Failure) else (file, failed)
-        write_in_one_step(path, f"{found.model_dump_json(indent=1)}\n".encode())
+        keep(path, f"{found.model_dump_json(indent=1)}\n".encode())
         other.unlink(missing_ok=True)
         return result_of(point, found, path)
 
@@ -129,15 +129,10 @@ class Store:
         return sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def write_in_one_step(path: Path, content: bytes) -> None:
-    """Write a file so that it is never there in part. SegscopeError where it cannot be written."""
-    partial = path.with_name(f"{path.name}.partial")
+def keep(path: Path, content: bytes) -> None:
+    """Write a file in one step. SegscopeError where it cannot be written."""
     try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        write_in_one_step(path, content)
     except OSError as error:
         raise SegscopeError(f"cannot write {path}: {error.strerror}") from None
 

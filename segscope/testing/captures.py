@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from segscope.errors import CaptureError
+from segscope.files import write_in_one_step
 from segscope.model import Capture
 
 
@@ -48,14 +49,8 @@ def _shared(folder: Path, key: str, make: Callable[[], Capture]) -> Capture | Ca
             return CaptureError(told["message"], output=told["output"], stderr=told["stderr"])
         made = _attempt(make)
         if isinstance(made, CaptureError):
-            _write(failed, json.dumps({"message": str(made), "output": made.output, "stderr": made.stderr}))
+            told = {"message": str(made), "output": made.output, "stderr": made.stderr}
+            write_in_one_step(failed, json.dumps(told).encode())
         else:
-            _write(file, made.model_dump_json())
+            write_in_one_step(file, made.model_dump_json().encode())
     return made
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file in one step."""
-    partial = file.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)

@@ -138,7 +138,7 @@ def test_cut_between(fixture_capture: Read) -> None:
     assert_cut_between(july, "T14", "T16", over="T15")
     lines = failing(assert_cut_between, july, "T14", "T16", over=["T15", "T23"]).splitlines()
     assert lines[0] == "asked for T23 over the cut between T14 and T16, found T15"
-    assert "#7 -> #10: T15 __bfloat [2, 40, 4096, 64] 40 MiB" in lines
+    assert "#7 -> #10: T15 __bfloat [2, 40, 4096, 64] 41.9 MB" in lines
     lines = failing(assert_cut_between, july, "#7", "#8").splitlines()
     assert lines[0] == "asked for a cut between #7 and #8, found nothing that passes directly between their groups"
     lines = failing(assert_cut_between, july, "T14", "T15").splitlines()
@@ -173,8 +173,8 @@ def test_crossing_dtypes(fixture_capture: Read) -> None:
     assert_crossing_dtypes(july, "torch.bfloat16", "float")
     text = failing(assert_crossing_dtypes, july, "bfloat16")
     assert text.startswith(
-        "asked for bfloat16 between kernel groups, found T23 float [2, 40, 4096, 128] 160 MiB, "
-        "T22 float [2, 40, 4096, 128] 2 MiB (expanded), "
+        "asked for bfloat16 between kernel groups, found T23 float [2, 40, 4096, 128] 167.8 MB, "
+        "T22 float [2, 40, 4096, 128] 2.1 MB (expanded), "
     )
     with pytest.raises(SegscopeError, match="unknown dtype 'bfloat15'; valid: bfloat16, "):
         assert_crossing_dtypes(july, "bfloat15")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from segscope.capture.fidelity import Fidelity, compare, title
-from segscope.capture.fidelity_report import markdown
+from segscope.capture.fidelity import compare, title
 from segscope.capture.fidelity_runs import on_gpu, save, saved, verify
 from segscope.dump import parse
 from segscope.errors import DeviceError, SegscopeError
@@ -137,20 +136,6 @@ def test_captures_come_back_from_a_folder(tmp_path: Path) -> None:
     captures = [gpu_capture(LLAMA), gpu_capture(LLAMA), gpu_capture(TINY_BOTH)]
     save(captures, tmp_path / "new")
     assert [capture.model_copy(update={"source": "rope in current"}) for capture in saved(tmp_path / "new")] == captures
-
-
-def test_a_report_has_a_row_for_each_workload() -> None:
-    gpu, off = gpu_capture(LLAMA), gpu_capture(LLAMA_OFF)
-    comparisons = (compare([gpu], [null(gpu)]), compare([off], [], ["it failed | badly"]))
-    place = {"toolchain": "current", "versions": {"torch": "2.11.0"}}
-    fidelity = Fidelity.model_validate({"card": "NVIDIA H200", "gpu": place, "null": None, "comparisons": comparisons})
-    page = markdown(fidelity)
-    assert "2 workloads on NVIDIA H200: 1 identical, 1 failed." in page
-    assert "| rope Llama-2-13b-hf forward | 4 expr_eval, 2 resize (1 run) | 4 expr_eval, 2 resize (1 run) |" in page
-    assert "| 4 expr_eval, 2 pointwise (1 run) | - | failed | it failed \\| badly |" in page
-    assert "* *identical*: " in page
-    assert "* *different*: " not in page
-    assert Fidelity.model_validate_json(fidelity.model_dump_json()) == fidelity
 
 
 @pytest.mark.toolchain

@@ -30,6 +30,8 @@ def earlier(folder: Path, *executors: str) -> Path:
 @pytest.mark.toolchain
 def test_the_executors_of_today(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
     options = ["--config", "tiny-llama-1.1b", "--toolchain", need_toolchain(TODAY), "--device", "null"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "backward.svg").write_text("of an earlier run")
     done = cli("executors", "rope", *options, "--out", tmp_path / "out", "--why-not")
     assert done.code == 0, done.err
     rows = {line.split()[0]: line.split()[1:] for line in done.out.splitlines() if line.startswith(EXECUTORS)}

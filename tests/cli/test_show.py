@@ -24,7 +24,7 @@ def test_tables() -> None:
 
 def test_a_single_fusion_is_also_shown_as_a_tree() -> None:
     lines = segscope("show", JULY_2024).stdout.decode().splitlines()
-    assert "├── #7 pointwise · reads 80 MiB · writes 40 MiB" in lines
+    assert "├── #7 pointwise · reads 83.9 MB · writes 41.9 MB" in lines
     assert "│   ├── T14 = neg T13  [2, 40, 4096, 64]" in lines
     one = segscope("show", TWO_FUSIONS, "--fusion", "1").stdout.decode()
     assert one.count("├── g") + one.count("└── g") == 4

@@ -127,7 +127,7 @@ def test_a_real_trace_on_its_capture(fixture_capture: Read) -> None:
 
 
 def test_what_is_read_through_views_is_counted_once(fixture_capture: Read) -> None:
-    """g3 of tiny-llama reads k and both halves of it: 2 MiB, and the shared 0.5 MiB."""
+    """g3 of tiny-llama reads k and both halves of it: 2.1 MB, and the shared 0.5 MB."""
     (today,) = fixture_capture("h200_0.2.36_tiny-llama-1.1b_bookend0_forward").fusions
     by_label = {today.groups[time.group].label: time for time in overlay(today, read(TINY_LLAMA)).groups}
     assert by_label["g3"].bytes_read == (2 * 4 * 2048 * 64 * 2) + 2 * (2048 * 64 * 2)

@@ -121,3 +121,13 @@ def test_a_changed_copy_forgets_what_was_derived(fixture_capture: Callable[[str]
     assert len(fusion.cuts) > 1 < len(fusion.kernel_groups)
     changed = fusion.model_copy(update={"edges": (), "groups": fusion.groups[:1]})
     assert (changed.cuts, changed.kernel_groups) == ((), ())
+
+
+def test_groups_are_counted_by_scheduler_over_all_fusions(fixture_capture: Callable[[str], Capture]) -> None:
+    capture = fixture_capture("h200_0.2.36_tiny-llama-1.1b_bookend0_forward+backward")
+    assert [fusion.kernel_schedulers for fusion in capture.fusions] == [
+        {"resize": 2, "pointwise": 1},
+        {"pointwise": 2, "reduction": 2, "resize": 1},
+    ]
+    assert list(capture.schedulers.items()) == [("expr_eval", 3), ("pointwise", 3), ("resize", 3), ("reduction", 2)]
+    assert list(capture.kernel_schedulers.items()) == [("pointwise", 3), ("resize", 3), ("reduction", 2)]

@@ -74,7 +74,7 @@ def test_the_legend_has_what_occurs(july_2024: SegmentedFusion) -> None:
 def test_a_box_says_what_it_reads_and_writes(july_2024: SegmentedFusion) -> None:
     text = to_dot(july_2024)
     (kernel,) = statements(text, "g9")
-    assert "\\nreads 241 MiB · writes 82 MiB\\n" in kernel
+    assert "\\nreads 252.7 MB · writes 86 MB\\n" in kernel
     (metadata,) = statements(text, "g0")
     assert "\\nmoves no data\\n" in metadata
 
@@ -84,7 +84,7 @@ def test_light_cuts_stand_between_boxes_of_one_height(july_2024: SegmentedFusion
     text = to_dot(july_2024)
     side_by_side = re.findall(r"^\t(g\d+ -> g\d+) \[(.*)\]$", text, re.MULTILINE)
     assert [pair for pair, _ in side_by_side] == ["g1 -> g4", "g9 -> g10"]
-    assert all("constraint=false" in attributes and "MiB (expanded)" in attributes for _, attributes in side_by_side)
+    assert all("constraint=false" in attributes and "MB (expanded)" in attributes for _, attributes in side_by_side)
 
 
 SVG = "{http://www.w3.org/2000/svg}"

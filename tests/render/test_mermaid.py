@@ -59,8 +59,8 @@ def test_every_group_and_cut_is_drawn(path: Path) -> None:
 
 def test_large_cuts_are_thick_and_styles_are_those_of_the_palette(july_2024: SegmentedFusion) -> None:
     lines = [shown(line) for line in statements(to_mermaid(july_2024, "nvfuser-0.2.8"))]
-    assert 'g1 ==>|"T23 float [2, 40, 4096, 128] 160 MiB"| g10' in lines
-    assert 'g1 -->|"T22 float [2, 40, 4096, 128] 2 MiB (expanded)"| g4' in lines
+    assert 'g1 ==>|"T23 float [2, 40, 4096, 128] 167.8 MB"| g10' in lines
+    assert 'g1 -->|"T22 float [2, 40, 4096, 128] 2.1 MB (expanded)"| g4' in lines
     assert "classDef kernel0 fill:#8ecbf2,stroke:#00507d,color:#1a1a1a,stroke-width:3px" in lines
     assert 'legend_kernel0["pointwise: launches a kernel"]:::kernel0' in lines
 

@@ -59,7 +59,7 @@ def test_values_come_from_where_they_are_made(july_2024: SegmentedFusion) -> Non
         {"key": "__tensor_tag", "value": "T8"},
         {"key": "shape", "value": "[2, 40, 4096, 128]"},
         {"key": "dtype", "value": "__bfloat"},
-        {"key": "memory", "value": "80 MiB"},
+        {"key": "memory", "value": "83.9 MB"},
     ]
     assert nodes[edge["sourceNodeId"]]["namespace"] == "#1 pointwise"
     assert slice_of_t8["namespace"] == "#7 pointwise"

@@ -66,12 +66,12 @@ def test_fusion_table(july_2024: SegmentedFusion) -> None:
 
 def test_fusion_tree(july_2024: SegmentedFusion) -> None:
     rows = lines(fusion_tree(july_2024))
-    start = rows.index("├── #7 pointwise · reads 80 MiB · writes 40 MiB")
+    start = rows.index("├── #7 pointwise · reads 83.9 MB · writes 41.9 MB")
     assert rows[start + 1 : start + 6] == [
         "│   ├── T12 = slice T8  [2, 40, 4096, 64]",
         "│   ├── T13 = cast to float T12  [2, 40, 4096, 64]",
         "│   ├── T14 = neg T13  [2, 40, 4096, 64]",
-        "│   ├── T15 = cast to bfloat T14  __bfloat [2, 40, 4096, 64] 40 MiB",
+        "│   ├── T15 = cast to bfloat T14  __bfloat [2, 40, 4096, 64] 41.9 MB",
         "│   └── 5 scalar expressions",
     ]
     assert rows[0] == "fusion 0"

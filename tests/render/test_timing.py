@@ -42,7 +42,7 @@ def test_a_box_has_its_time_and_what_it_moves(timed: View) -> None:
     (g4,) = re.findall(r'^\tg1 \[label="([^"]*)".* tooltip="([^"]*)"', text, re.MULTILINE)
     label, tooltip = (text.split("\\n") for text in g4)
     assert label[:2] == ["g4 · resize · kernel", TIME]
-    assert "reads 16.5 MiB · writes 16.5 MiB" in label
+    assert "reads 17.3 MB · writes 17.3 MB" in label
     assert tooltip[1:3] == [TIME, "median of 5 launches of nvfuser_resize_f0_c1_r0_g4"]
 
 

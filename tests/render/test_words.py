@@ -19,29 +19,29 @@ def test_expressions(july_2024: SegmentedFusion) -> None:
 
 
 def test_a_tensor_has_dtype_shape_and_bytes(july_2024: SegmentedFusion) -> None:
-    assert words.tensor(july_2024, "T23") == "T23 float [2, 40, 4096, 128] 160 MiB"
-    assert words.tensor(july_2024, "T22") == "T22 float [2, 40, 4096, 128] 2 MiB (expanded)"
+    assert words.tensor(july_2024, "T23") == "T23 float [2, 40, 4096, 128] 167.8 MB"
+    assert words.tensor(july_2024, "T22") == "T22 float [2, 40, 4096, 128] 2.1 MB (expanded)"
     assert words.tensor(july_2024, "i7") == "i7"
 
 
 def test_traffic(july_2024: SegmentedFusion) -> None:
-    assert words.traffic(july_2024, july_2024.groups[1]) == "reads 81 MiB · writes 242 MiB"
+    assert words.traffic(july_2024, july_2024.groups[1]) == "reads 84.9 MB · writes 253.8 MB"
     assert words.traffic(july_2024, july_2024.groups[2]) == "moves no data"
     unknown = july_2024.tensors["T5"].model_copy(update={"dtype": None})
     some = july_2024.model_copy(update={"tensors": july_2024.tensors | {"T5": unknown}})
-    assert words.traffic(some, some.groups[1]) == "reads 1 MiB + 1 tensor of unknown size · writes 242 MiB"
+    assert words.traffic(some, some.groups[1]) == "reads 1 MB + 1 tensor of unknown size · writes 253.8 MB"
 
 
 @pytest.mark.parametrize(
     ("n", "text"),
     [
         (0, "0 B"),
-        (1023, "1023 B"),
-        (1024, "1 KiB"),
-        (1536, "1.5 KiB"),
-        (1 << 20, "1 MiB"),
-        (167772160, "160 MiB"),
-        (5 << 30, "5120 MiB"),
+        (999, "999 B"),
+        (1000, "1 kB"),
+        (1536, "1.5 kB"),
+        (1_000_000, "1 MB"),
+        (167_772_160, "167.8 MB"),
+        (5_000_000_000, "5000 MB"),
     ],
 )
 def test_size(n: int, text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from segscope.capture.toolchain.spec import ToolchainSpec
 from segscope.errors import ToolchainError
+from segscope.files import write_in_one_step
 from segscope.home import home
 from segscope.toml import read_toml
 
@@ -87,11 +88,9 @@ def _write(toolchains: dict[str, Added]) -> None:
             if field != "name" and value != ""
         ]
     file = _file()
-    partial = file.with_name(file.name + ".partial")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        partial.replace(file)
+        write_in_one_step(file, ("\n".join(lines) + "\n").encode())
     except OSError as error:
         raise ToolchainError(
             f"cannot write {file}: {error.strerror}; set SEGSCOPE_HOME to a folder that you can write to"

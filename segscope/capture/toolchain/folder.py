@@ -10,6 +10,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from segscope.files import write_in_one_step
+
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
@@ -49,9 +51,7 @@ def write_marker(folder: Path, pins: Iterable[str]) -> None:
         "pins": list(pins),
         "installed": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
-    partial = folder / (MARKER + ".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    partial.replace(folder / MARKER)
+    write_in_one_step(folder / MARKER, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def lock_of(folder: Path) -> BaseFileLock:

@@ -17,6 +17,16 @@ Direction = Literal["forward", "backward"]
 CompilerName = Literal["inductor", "nvfuser"]
 
 
+def total(sizes: Iterable[int | None]) -> int | None:
+    """Return the sum of sizes; None where one is not known."""
+    whole = 0
+    for size in sizes:
+        if size is None:
+            return None
+        whole += size
+    return whole
+
+
 class TensorFacts(Model):
     """A tensor as it is stored."""
 
@@ -193,12 +203,12 @@ class Pass(Model):
     @property
     def bytes_read(self) -> int | None:
         """Bytes that the kernels read; None where there are none, or where it is not known of one."""
-        return _total(buffer for kernel in self.kernels for buffer in kernel.reads)
+        return total(buffer.bytes for kernel in self.kernels for buffer in kernel.reads) if self.kernels else None
 
     @property
     def bytes_written(self) -> int | None:
         """Bytes that the kernels write; None where there are none, or where it is not known of one."""
-        return _total(buffer for kernel in self.kernels for buffer in kernel.writes)
+        return total(buffer.bytes for kernel in self.kernels for buffer in kernel.writes) if self.kernels else None
 
 
 class Run(Model):
@@ -217,11 +227,6 @@ class Run(Model):
     def get(self, direction: Direction) -> Pass | None:
         """Return the pass of a direction, if it got that far."""
         return next((one for one in self.passes if one.direction == direction), None)
-
-
-def _total(buffers: Iterable[Buffer]) -> int | None:
-    sizes = [buffer.bytes for buffer in buffers]
-    return None if None in sizes or not sizes else sum(size for size in sizes if size is not None)
 
 
 class Difference(Model):

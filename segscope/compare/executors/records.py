@@ -16,7 +16,7 @@ from segscope.compare.executors.model import (
     TracedOperation,
     WhyNotFused,
 )
-from segscope.compare.executors.traffic import bytes_read
+from segscope.compare.executors.traffic import bytes_read, traffic
 from segscope.compare.executors.words import QUIET, is_view, kind
 from segscope.explain import explain
 from segscope.explain.tried import in_words
@@ -184,12 +184,12 @@ def _nvfuser_region(
         saved=saved,
         definition=definition,
         segments=None if fusion is None else len(fusion.groups),
-        kernels=tuple(kernels_of(fusion, reach)) if fusion else (),
+        kernels=tuple(_kernels_of(fusion, reach)) if fusion else (),
         why_not=tuple(_rejections(fusion)) if fusion else (),
     )
 
 
-def kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[Kernel]:
+def _kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[Kernel]:
     """Yield the kernel groups as kernels; ``reach`` has the results that depend on each output of the fusion."""
     reached: dict[str, set[int]] = {name: set() for name in fusion.tensors}
     reached |= {name: set(results) for name, results in zip(fusion.outputs, reach, strict=False)}
@@ -197,33 +197,18 @@ def kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[K
         results = _union(reached[name] for name in expr.tensor_outputs)
         for name in expr.tensor_inputs:
             reached[name] |= results
-    stored = [*fusion.inputs, *(name for group in fusion.kernel_groups for name in group.outputs)]
-    views = _views(fusion)
-    size = {name: tensor.stored_bytes for name, tensor in fusion.tensors.items()}
-    for group in fusion.kernel_groups:
+    for group, moved in zip(fusion.kernel_groups, traffic(fusion), strict=True):
         exprs = [expr for expr in fusion.exprs_of(group) if not expr.is_scalar]
         done = ((expr.operation, _union(reached[name] for name in expr.tensor_outputs)) for expr in exprs)
-        read = {name: bytes_read(name, views, size, group.inputs) for name in dict.fromkeys(stored)}
         yield Kernel(
             name=group.label,
             scheduler=group.scheduler,
             operations=_operations(fusion, group),
             kinds=tuple(dict.fromkeys(expr.operation for expr in exprs)),
             work=_work(done, _union(reached[name] for name in group.outputs if name in reached)),
-            reads=tuple(_buffers(fusion, {name: count for name, count in read.items() if count != 0})),
-            writes=tuple(_buffers(fusion, {name: size.get(name) for name in group.outputs})),
+            reads=moved.reads,
+            writes=moved.writes,
         )
-
-
-def _views(fusion: SegmentedFusion) -> dict[str, list[str]]:
-    """Return for each tensor what groups that launch no kernel make of it: views."""
-    views: dict[str, list[str]] = {}
-    for group in fusion.groups:
-        if not fusion.launches_kernel(group):
-            for expr in fusion.exprs_of(group):
-                for name in expr.tensor_inputs:
-                    views.setdefault(name, []).extend(expr.tensor_outputs)
-    return views
 
 
 def _last_first(fusion: SegmentedFusion) -> list[Expr]:
@@ -233,12 +218,6 @@ def _last_first(fusion: SegmentedFusion) -> list[Expr]:
     reads = {(maker[name], index) for index, expr in enumerate(exprs) for name in expr.tensor_inputs if name in maker}
     order = topological_order(successors(len(exprs), reads))
     return [exprs[index] for index in reversed(order.nodes)]
-
-
-def _buffers(fusion: SegmentedFusion, sizes: Mapping[str, int | None]) -> Iterable[Buffer]:
-    for name, count in sizes.items():
-        if tensor := fusion.tensors.get(name):
-            yield Buffer(name=name, dtype=tensor.dtype or "", bytes=count)
 
 
 def _rejections(fusion: SegmentedFusion) -> Iterable[WhyNotFused]:

@@ -1,7 +1,6 @@
-"""The names that nvFuser gives its kernels, and many launches as one time.
+"""What the names of nvFuser's kernels say, and many launches as one time.
 
-Source: ``CompiledKernel::createKernelId`` in csrc/runtime/compiled_kernel.cpp, docs/dump-format.md section 5.2; since
-9 November 2023. The arguments are the inputs and the outputs of the group, then buffers.
+The arguments in a name are the inputs and the outputs of the group, then buffers.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from segscope.compare.timing.model import KernelTime
+from segscope.vocabulary import KERNEL_NAME
 
-_NAME: Final = re.compile(r"nvfuser_(?P<scheduler>\w+?)_f(\d{1,9})_c(\d{1,9})_r(\d{1,9})_g(\d{1,9})(?!\w)")
+_NAME: Final = re.compile(KERNEL_NAME)
 _TENSOR: Final = re.compile(r"Tensor<[^,]*, (?:\(int\))?(\d{1,3})")
 
 _Key = tuple[str, tuple[int, ...] | None]
@@ -46,12 +46,11 @@ def collect(launches: Iterable[Launch]) -> tuple[KernelTime, ...]:
 
 
 def _kernel(key: _Key, name: re.Match[str], launches: Sequence[Launch]) -> KernelTime:
-    fusion, concretization, runtime, group = (int(name[number]) for number in range(2, 6))
     return KernelTime(
         name=key[0],
         scheduler=name["scheduler"],
-        program=(fusion, concretization, runtime),
-        group=group,
+        program=(int(name["fusion"]), int(name["concretization"]), int(name["runtime"])),
+        group=int(name["group"]),
         ranks=key[1],
         us=median(launches),
         launches=sum(launch.times for launch in launches),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from segscope.compare.executors.model import Buffer
-from segscope.compare.executors.records import kernels_of
+from segscope.compare.executors.model import total
+from segscope.compare.executors.traffic import traffic
 from segscope.compare.timing.assign import fits_group
 from segscope.compare.timing.model import GroupTime, KernelTime, KernelTimes, Overlay
 from segscope.errors import SegscopeError
@@ -25,8 +25,8 @@ def overlay(fusion: SegmentedFusion, times: KernelTimes) -> Overlay:
     kernels = {group.index: kernel for group in fusion.kernel_groups if (kernel := _kernel(fusion, group, times))}
     if not kernels:
         raise SegscopeError(f"{times.source}: no kernel of fusion {fusion.index}; it has {_some(times.kernels)}")
-    total = sum(kernel.us for kernel in kernels.values())
-    moved = dict(zip((group.index for group in fusion.kernel_groups), kernels_of(fusion, ()), strict=True))
+    us = sum(kernel.us for kernel in kernels.values())
+    moved = dict(zip((group.index for group in fusion.kernel_groups), traffic(fusion), strict=True))
     return Overlay(
         fusion=fusion.index,
         source=times.source,
@@ -36,9 +36,9 @@ def overlay(fusion: SegmentedFusion, times: KernelTimes) -> Overlay:
                 kernel=kernel.name,
                 us=kernel.us,
                 launches=kernel.launches,
-                share=kernel.us / total if total else 0.0,
-                bytes_read=_sum(moved[index].reads),
-                bytes_written=_sum(moved[index].writes),
+                share=kernel.us / us if us else 0.0,
+                bytes_read=total(buffer.bytes for buffer in moved[index].reads),
+                bytes_written=total(buffer.bytes for buffer in moved[index].writes),
             )
             for index, kernel in kernels.items()
         ),
@@ -64,11 +64,6 @@ def _doubts(fusion: SegmentedFusion, kernels: Mapping[int, KernelTime]) -> Itera
     if len(launches) > 1:
         often = f"{launches[0]} to {launches[-1]} times"
         yield f"fusion {fusion.index}: its kernels were launched {often}: some may be another fusion's, named alike"
-
-
-def _sum(buffers: Iterable[Buffer]) -> int | None:
-    sizes = [buffer.bytes for buffer in buffers]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def _some(kernels: Iterable[KernelTime]) -> str:

@@ -7,10 +7,9 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from segscope.compare.executors.model import Kernel, Pass, Region
+from segscope.vocabulary import KERNEL_NAME
 
-_NVFUSER: Final = re.compile(r"nvfuser_(\w+?)_f\d+_c\d+_r\d+_g(\d+)")
-"""nvFuser's name for a kernel, with the scheduler and the group's id (docs/dump-format.md section 5)."""
-
+_NVFUSER: Final = re.compile(KERNEL_NAME)
 _TORCH: Final = re.compile(r"(\w+?)_kernel_cuda|CUDAFunctor_(\w+)|\b(?!Binary|Unary)(\w+?)_?[Ff]unctor\b")
 """What an element-wise or reducing kernel of torch does, somewhere in its name."""
 
@@ -70,7 +69,9 @@ def _is(kernel: Kernel, launch: str) -> bool:
     found = _NVFUSER.search(launch)
     if found is None:
         return False
-    return kernel.name == f"g{found[2]}" or (kernel.name.startswith("#") and kernel.scheduler == found[1])
+    if kernel.name.startswith("#"):
+        return kernel.scheduler == found["scheduler"]
+    return kernel.name == f"g{found['group']}"
 
 
 def _launched(one: Pass, kernel: Kernel, place: int | None) -> Launched:

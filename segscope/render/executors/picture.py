@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from segscope.checks.facts import listed
-from segscope.compare.executors.model import Buffer, Comparison, Direction, Kernel, Pass, Region, Run
+from segscope.compare.executors.model import Buffer, Comparison, Direction, Kernel, Pass, Region, Run, total
 from segscope.render import palette
 from segscope.render.executors.colours import colours, work_of
 from segscope.render.executors.fills import letter, work_style
@@ -192,14 +192,13 @@ def _results(kernel: Kernel) -> Iterator[str]:
 def _traffic(region: Region, kernel: Kernel) -> tuple[str, ...]:
     """Return what a kernel reads, how much of that other kernels of its region wrote, and what it writes."""
     written = {buffer.name for other in region.kernels if other is not kernel for buffer in other.writes}
-    passed = _total(buffer for buffer in kernel.reads if buffer.name in written)
+    passed = [buffer for buffer in kernel.reads if buffer.name in written]
     reads, writes = f"reads {_total(kernel.reads)} MB", f"writes {_total(kernel.writes)} MB"
-    return (f"{reads}{SEPARATOR}{writes}",) if passed == "0" else (f"{reads}, {passed} of it written above", writes)
+    return (f"{reads}, {_total(passed)} of it written above", writes) if passed else (f"{reads}{SEPARATOR}{writes}",)
 
 
 def _total(buffers: Iterable[Buffer]) -> str:
-    sizes = [buffer.bytes for buffer in buffers]
-    return mb(None if None in sizes else sum(size or 0 for size in sizes))
+    return mb(total(buffer.bytes for buffer in buffers))
 
 
 def _whole(each: Launched) -> Iterator[str]:

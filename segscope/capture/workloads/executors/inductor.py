@@ -59,23 +59,31 @@ class Graph:
         }
 
 
-@contextmanager
-def recorded() -> Iterator[list[Graph]]:
-    """Yield the graphs that Inductor compiles meanwhile, in that order; its caches must be off."""
-    graphs: list[Graph] = []
-    asked = 0
+Function = Callable[..., Any]
 
-    def compiling(original: Callable[..., Any]) -> Callable[..., Any]:
+
+class Recorder:
+    """Collects graphs: its methods wrap the functions of Inductor that make or refuse something."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Graph] = []
+        self.asked = 0
+        """Calls of Inductor by Dynamo."""
+        self.refused: dict[int, tuple[Any, Any]] = {}
+        """The pair of scheduler nodes of each ``WhyNoFuse``, by its id."""
+
+    def compiling(self, original: Function) -> Function:
+        """Count the calls by Dynamo, and keep each graph that is handed on to be compiled."""
+
         def compile_graph(
-            module: Any, inputs: Any, inner_compile: Callable[..., Any] = compile_fx.compile_fx_inner, **options: Any
+            module: Any, inputs: Any, inner_compile: Function = compile_fx.compile_fx_inner, **options: Any
         ) -> Any:
-            nonlocal asked
             if getattr(inner_compile, "records", False):
                 return original(module, inputs, inner_compile=inner_compile, **options)
-            number, asked = asked, asked + 1
+            number, self.asked = self.asked, self.asked + 1
 
             def inner(module: torch.fx.GraphModule, *inputs: Any, **options: Any) -> Any:
-                graphs.append(Graph(copy.deepcopy(module), bool(options.get("is_backward")), number))
+                self.graphs.append(Graph(copy.deepcopy(module), bool(options.get("is_backward")), number))
                 return inner_compile(module, *inputs, **options)
 
             inner.records = True  # type: ignore[attr-defined]
@@ -83,71 +91,86 @@ def recorded() -> Iterator[list[Graph]]:
 
         return compile_graph
 
-    def lowering(original: Callable[..., Any]) -> Callable[..., Any]:
-        def run(self: Any, *inputs: Any) -> Any:
-            result = original(self, *inputs)
-            graphs[-1].nodes = [node_record(node) for node in self.module.graph.nodes]
+    def lowering(self, original: Function) -> Function:
+        """Keep the nodes of the graph that was lowered."""
+
+        def run(lowering: Any, *inputs: Any) -> Any:
+            result = original(lowering, *inputs)
+            self.graphs[-1].nodes = [node_record(node) for node in lowering.module.graph.nodes]
             return result
 
         return run
 
-    def generating(original: Callable[..., Any]) -> Callable[..., Any]:
-        def generate(self: Any, *arguments: Any, **options: Any) -> Any:
-            result = original(self, *arguments, **options)
-            finish(graphs[-1], self)
+    def generating(self, original: Function) -> Function:
+        """Complete the record of a graph once its code is there."""
+
+        def generate(lowering: Any, *arguments: Any, **options: Any) -> Any:
+            result = original(lowering, *arguments, **options)
+            finish(self.graphs[-1], lowering)
             return result
 
         return generate
 
-    def defining(original: Callable[..., Any]) -> Callable[..., Any]:
-        def define(self: Any, source: str, schedule: Any, *arguments: Any) -> Any:
-            name = original(self, source, schedule, *arguments)
-            graphs[-1].kernels.append(kernel_record(name, schedule))
+    def defining(self, original: Function) -> Function:
+        """Keep each Triton kernel."""
+
+        def define(scheduling: Any, source: str, schedule: Any, *arguments: Any) -> Any:
+            name = original(scheduling, source, schedule, *arguments)
+            self.graphs[-1].kernels.append(kernel_record(name, schedule))
             return name
 
         return define
 
-    def calling_extern(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(self: Any, node: Any) -> Any:
+    def calling_extern(self, original: Function) -> Function:
+        """Keep each kernel of a library."""
+
+        def call(scheduling: Any, node: Any) -> Any:
             name = getattr(node.node, "python_kernel_name", None) or type(node.node).__name__
-            graphs[-1].kernels.append(kernel_record(str(name), [node]) | {"extern": True})
-            return original(self, node)
+            self.graphs[-1].kernels.append(kernel_record(str(name), [node]) | {"extern": True})
+            return original(scheduling, node)
 
         return call
 
-    def refusing(original: Callable[..., Any]) -> Callable[..., Any]:
-        def refuse(self: Any, reason: str, *arguments: Any) -> Any:
-            first, second = refused[id(self)]
-            said = reason % arguments if arguments else reason
-            key = (*names(first), *names(second), said)
-            graphs[-1].why_not[key] += 1
-            return original(self, reason, *arguments)
+    def remembering(self, original: Function) -> Function:
+        """Remember which two nodes a reason will be about."""
 
-        return refuse
-
-    refused: dict[int, tuple[Any, Any]] = {}
-
-    def remembering(original: Callable[..., Any]) -> Callable[..., Any]:
-        def remember(self: Any, first: Any, second: Any) -> None:
-            refused[id(self)] = first, second
-            original(self, first, second)
+        def remember(why: Any, first: Any, second: Any) -> None:
+            self.refused[id(why)] = first, second
+            original(why, first, second)
 
         return remember
 
-    places: list[tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = [
-        (compile_fx, "compile_fx", compiling),
-        (graph.GraphLowering, "run", lowering),
-        (graph.GraphLowering, "codegen", generating),
-        (triton.TritonScheduling, "define_kernel", defining),
-        (scheduler.Scheduler, "codegen_extern_call", calling_extern),
-        (scheduler.WhyNoFuse, "__init__", remembering),
-        (scheduler.WhyNoFuse, "__call__", refusing),
+    def refusing(self, original: Function) -> Function:
+        """Count each reason for which two nodes are not one kernel."""
+
+        def refuse(why: Any, reason: str, *arguments: Any) -> Any:
+            first, second = self.refused[id(why)]
+            said = reason % arguments if arguments else reason
+            key = (*names(first), *names(second), said)
+            self.graphs[-1].why_not[key] += 1
+            return original(why, reason, *arguments)
+
+        return refuse
+
+
+@contextmanager
+def recorded() -> Iterator[list[Graph]]:
+    """Yield the graphs that Inductor compiles meanwhile, in that order; its caches must be off."""
+    recorder = Recorder()
+    places: list[tuple[Any, str, Callable[[Function], Function]]] = [
+        (compile_fx, "compile_fx", recorder.compiling),
+        (graph.GraphLowering, "run", recorder.lowering),
+        (graph.GraphLowering, "codegen", recorder.generating),
+        (triton.TritonScheduling, "define_kernel", recorder.defining),
+        (scheduler.Scheduler, "codegen_extern_call", recorder.calling_extern),
+        (scheduler.WhyNoFuse, "__init__", recorder.remembering),
+        (scheduler.WhyNoFuse, "__call__", recorder.refusing),
     ]
     originals = [(place, name, getattr(place, name)) for place, name, _ in places]
     for place, name, wrap in places:
         setattr(place, name, wrap(getattr(place, name)))
     try:
-        yield graphs
+        yield recorder.graphs
     finally:
         for place, name, original in originals:
             setattr(place, name, original)
