@@ -1,9 +1,10 @@
-"""The wheel: what is in it, and that it needs no C compiler for the null device."""
+"""What is published: what is in it, that it needs no C compiler for the null device, and that it works alone."""
 
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -50,3 +51,49 @@ def test_a_wheel_built_without_a_compiler_is_pure(tmp_path: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         assert not [name for name in archive.namelist() if ".so" in name]
+
+
+def test_what_is_published_passes_twine(tmp_path: Path) -> None:
+    """The wheel is built from the source distribution, so that has all that it takes."""
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, ROOT]
+    subprocess.run(build, check=True, capture_output=True)
+    source, wheel = sorted(tmp_path.glob("*.tar.gz")), sorted(tmp_path.glob("*.whl"))
+    twine = [sys.executable, "-m", "twine", "check", "--strict", *source, *wheel]
+    checked = subprocess.run(twine, capture_output=True, text=True)
+    assert (checked.returncode, checked.stdout.count("PASSED")) == (0, 2), checked.stdout
+    with tarfile.open(source[0]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    assert set(tracked) - names <= {".gitignore"}
+
+
+def test_a_wheel_works_in_a_bare_environment(tmp_path: Path) -> None:
+    wheel = build_wheel(tmp_path, os.environ["PATH"])
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", bare], check=True)
+    pip = [bare / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, wheel], check=True)
+    july = ROOT / "fixtures/null_0.2.8_llama2-13b_log_forward.txt"
+
+    def segscope(*arguments: str | Path) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [bare / "bin/segscope", *arguments],
+            env={"PATH": "", "HOME": str(tmp_path), "COLUMNS": "120"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    assert segscope("count", july) == (0, "6\n", "")
+    assert segscope("check", july)[::2] == (0, "")
+    assert segscope("explain", july)[::2] == (0, "")
+    assert segscope("show", july)[::2] == (0, "")
+    assert segscope("simulate", july)[::2] == (0, "")
+    assert segscope("render", july, "-o", "july.mmd")[0] == 0
+    code, _, error = segscope("render", july, "-o", "july.svg")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "pip install 'segscope[draw]'" in error
+    subprocess.run([*pip, f"{wheel}[draw]"], check=True)
+    assert segscope("render", july, "-o", "july.svg")[::2] == (0, "")
+    assert "#10 · pointwise" in (tmp_path / "july.svg").read_text("utf-8")
