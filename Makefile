@@ -1,8 +1,10 @@
-# make demo   RoPE through nvFuser of July 2024 and of today, on this machine, GPU or not
-# make test   everything that must hold: lint, types, and the tests on the null device
+# make demo        RoPE through nvFuser of July 2024 and of today, on this machine, GPU or not
+# make test        lint, types, and the tests, with nvFuser on the null device
+# make test-slow   more cases of the same, which CI runs too
+# make docs        the site, in site/
 #
-# Both make a virtual environment in .venv and install the toolchains (about 5 GB) in segscope's cache. Neither needs root;
-# make test opens pages in Chromium, which must be there (apt-get install chromium).
+# All make a virtual environment in .venv, and install the toolchains (about 5 GB) in segscope's cache. None needs root;
+# the tests open pages in Chromium, which must be there (apt-get install chromium).
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -12,8 +14,10 @@ TODAY := nvfuser-0.2.36
 ISSUE_711 := thunder-711
 FOUR_TO_TWO := nvfuser-0.2.24.dev20250115 nvfuser-0.2.25.dev20250201
 OUT := segscope-out
+REQUIRE := SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 SEGSCOPE_TEST_REQUIRE_CHROMIUM=1
+PYTEST := $(REQUIRE) $(BIN)/python -m pytest --numprocesses auto
 
-.PHONY: setup toolchains demo test check clean
+.PHONY: setup toolchains demo test test-slow check docs clean
 
 setup: .venv/ready
 
@@ -43,7 +47,10 @@ check: setup
 	$(BIN)/mypy
 
 test: check toolchains
-	SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 SEGSCOPE_TEST_REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest --numprocesses auto
+	$(PYTEST) -m "not slow"
+
+test-slow: toolchains
+	$(PYTEST) -m slow
 
 clean:
 	rm -rf .venv build dist $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

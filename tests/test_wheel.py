@@ -55,10 +55,10 @@ def test_a_wheel_built_without_a_compiler_is_pure(tmp_path: Path) -> None:
 
 def test_what_is_published_passes_twine(tmp_path: Path) -> None:
     """The wheel is built from the source distribution, so that has all that it takes."""
-    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, ROOT]
+    build: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, ROOT]
     subprocess.run(build, check=True, capture_output=True)
     source, wheel = sorted(tmp_path.glob("*.tar.gz")), sorted(tmp_path.glob("*.whl"))
-    twine = [sys.executable, "-m", "twine", "check", "--strict", *source, *wheel]
+    twine: list[str | Path] = [sys.executable, "-m", "twine", "check", "--strict", *source, *wheel]
     checked = subprocess.run(twine, capture_output=True, text=True)
     assert (checked.returncode, checked.stdout.count("PASSED")) == (0, 2), checked.stdout
     with tarfile.open(source[0]) as archive:
@@ -71,7 +71,7 @@ def test_a_wheel_works_in_a_bare_environment(tmp_path: Path) -> None:
     wheel = build_wheel(tmp_path, os.environ["PATH"])
     bare = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", bare], check=True)
-    pip = [bare / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [bare / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, wheel], check=True)
     july = ROOT / "fixtures/null_0.2.8_llama2-13b_log_forward.txt"
 

@@ -15,6 +15,7 @@ from tests.conftest import FIXTURES
 pytestmark = pytest.mark.toolchain
 JULY_2024, TODAY = "nvfuser-0.2.8", "nvfuser-0.2.36"
 RECORDED = sorted(path.stem for path in FIXTURES.glob("h200_*_bookend*.txt"))
+NEEDED_MOST = ("Llama-2-13b-hf", "tiny-llama-1.1b")
 
 
 @lru_cache
@@ -45,7 +46,10 @@ def test_every_recorded_case_is_tested() -> None:
     assert len(RECORDED) == 22
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if any(config in n for config in NEEDED_MOST) else pytest.mark.slow) for n in RECORDED],
+)
 def test_the_null_device_gives_the_bytes_of_an_h200(name: str, need_toolchain: Callable[[str], str]) -> None:
     """nvFuser numbers some expressions of a backward pass differently from run to run.
 
@@ -142,6 +146,7 @@ def test_backward_is_the_second_half_of_both(need_toolchain: Callable[[str], str
     assert without_numbers(backward.fusion) == without_numbers(both.fusions[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["Llama-2-7b-hf", "Llama-2-70b-hf", "Mistral-7B-v0.1", "Llama-3.1-8B"])
 def test_configurations_that_no_gpu_recorded(config: str, need_toolchain: Callable[[str], str]) -> None:
     """The heads share keys and values, or do not, as in a recorded configuration: the segmentation is the same."""

@@ -78,6 +78,7 @@ def test_inductor_of_torch_2_4_makes_two_kernels(rope: Compare) -> None:
     assert [one.text for one in found.explanations] == [f"Forward, {INDUCTOR} makes as many kernels as {COMPILED}: 2."]
 
 
+@pytest.mark.slow
 @pytest.mark.toolchain
 def test_a_graph_with_nothing_saved_behaves_as_that_of_the_report_once_it_saves(rope: Compare) -> None:
     found = rope("Llama-2-13b-hf", toolchain=THUNDER_711, executors=(COMPILED, CAT), grad=True, edits=("save-upcasts",))
