@@ -52,5 +52,8 @@ test: check toolchains
 test-slow: toolchains
 	$(PYTEST) -m slow
 
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf .venv build dist $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist site $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

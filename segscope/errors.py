@@ -10,7 +10,7 @@ class SegscopeError(Exception):
 
 
 class NoDumpError(SegscopeError):
-    """The input holds no segmented fusion."""
+    """The input holds no segmented fusion; the text says why, or what to set before the run."""
 
 
 class ToolchainError(SegscopeError):
@@ -27,7 +27,9 @@ class CaptureError(SegscopeError):
     def __init__(self, message: str, *, output: str = "", stderr: str = "") -> None:
         super().__init__(message)
         self.output = output
+        """What the child printed on standard output, or a recording's text."""
         self.stderr = stderr
+        """What it printed on standard error."""
 
 
 class RenderError(SegscopeError):

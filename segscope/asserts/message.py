@@ -88,13 +88,6 @@ def _origin(checked: Checked) -> list[str]:
 
 
 def _table(fusion: SegmentedFusion) -> list[str]:
-    from io import StringIO
+    from segscope.render.table import fusion_table, plain
 
-    from rich.console import Console
-
-    from segscope.render.table import fusion_table
-
-    text = StringIO()
-    console = Console(file=text, width=_WIDTH, color_system=None, force_terminal=False, highlight=False)
-    console.print(fusion_table(fusion))
-    return [line.rstrip() for line in text.getvalue().splitlines()]
+    return plain(fusion_table(fusion), _WIDTH)

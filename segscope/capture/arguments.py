@@ -29,6 +29,7 @@ class TensorSpec:
     stride: Sequence[int] | None = None
     """Elements from one to the next in each dimension; None for a contiguous tensor."""
     requires_grad: bool = False
+    """As torch has it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", _sizes("shape", self.shape))

@@ -11,8 +11,11 @@ class RopeConfig:
     """The part of a LitGPT model configuration (litgpt/config.py) that RoPE depends on."""
 
     n_head: int
+    """Heads of Q."""
     n_query_groups: int
+    """Heads of K and of V."""
     head_size: int
+    """Elements in a head."""
     rope_n_elem: int
     """How many elements of a head are rotated: ``rotary_percentage * head_size``."""
     block_size: int

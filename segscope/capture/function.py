@@ -38,8 +38,9 @@ def capture_function(
 ) -> Capture:
     """Run ``fn(*args)`` through Thunder and nvFuser, and return what nvFuser made of it.
 
-    It runs in another process, as a rule of another Python, so ``fn`` travels as text: see `source_of` for what goes
-    with it. A file that defines modules cannot be imported where there is no torch: name it.
+    It runs in another process, as a rule of another Python, so ``fn`` travels as text, with what
+    ``segscope.capture.source.source_of`` says. A file that defines modules cannot be imported where there is no torch:
+    name it.
 
     Args:
         fn: a function or class; ``"file.py:name"`` or ``"package.module:name"``, imported over there, where this
@@ -47,9 +48,11 @@ def capture_function(
             also a module that can be pickled and whose class can be imported there (not one of ``__main__``).
         args: tensors (of which shape, dtype, strides and ``requires_grad`` count), ``TensorSpec``, numbers, strings,
             None, dtypes, and lists, tuples and dicts of them. Tensors are on the GPU over there.
-        toolchain: as for ``capture_rope``.
-        device: as for ``capture_rope``.
-        card: as for ``capture_rope``.
+        toolchain: a name of ``segscope toolchain list``, or ``current``; the default toolchain if None. It is
+            installed if it is not there yet, which takes minutes and gigabytes.
+        device: ``cuda``, ``null``, or ``auto``: a GPU where there is one that the toolchain can use, else the null
+            device.
+        card: the card that the null device plays.
         disable: one option or several for ``NVFUSER_DISABLE``, such as ``resize_scheduler``.
         enable: options for ``NVFUSER_ENABLE``.
         dump: what to print besides the segmented fusion, such as ``segmenter_logging``.

@@ -31,6 +31,7 @@ def capture_rope(
     bookend: bool = True,
     disable: str | Sequence[str] = (),
     enable: str | Sequence[str] = (),
+    dump: str | Sequence[str] = (),
     timeout: float = 600.0,
 ) -> Capture:
     """Run RoPE through Thunder and nvFuser, and return what nvFuser made of it.
@@ -51,6 +52,7 @@ def capture_rope(
             (heeded by Thunder up to 0.2.4).
         disable: one option or several for ``NVFUSER_DISABLE``, such as ``resize_scheduler``.
         enable: options for ``NVFUSER_ENABLE``.
+        dump: what to print besides the segmented fusion, such as ``segmenter_logging``.
         timeout: seconds after which the child process is ended.
 
     Raises:
@@ -68,6 +70,7 @@ def capture_rope(
             phases=("backward",) if direction == "backward" else None,
             disable=_options(disable),
             enable=_options(enable),
+            dump=_options(dump),
         ),
         toolchain=toolchain,
         device=device,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from segscope.model.base import Model
 
 Severity = Literal["error", "warning", "note"]
+"""How much a finding matters; that of a rule can be set otherwise."""
 
 
 class Finding(Model):
@@ -46,3 +47,6 @@ class Findings(list[Finding]):
         from segscope.render.notebook import findings_mimebundle
 
         return findings_mimebundle(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self._repr_mimebundle_()["text/plain"])  # IPython has a text of its own for lists

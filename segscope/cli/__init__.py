@@ -38,6 +38,8 @@ class _Commands(click.Group):
 def segscope() -> None:
     """See how nvFuser cuts a fusion into kernels.
 
+    To begin: segscope rope, which needs no GPU, or segscope show FILE.
+
     FILE is a dump (standard output of a run with NVFUSER_DUMP=segmented_fusion, with anything else around it) or a
     capture.json; - is standard input. Exit codes: 0 fine, 1 findings or different, 2 could not do it,
     130 interrupted, 141 the reader of the output went away.

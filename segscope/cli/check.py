@@ -9,8 +9,8 @@ from segscope.cli.reading import choose_fusions, read_capture
 
 @click.command(name="check", short_help="Check fusions against rules; exit code 1 where one is broken.")
 @click.argument("files", metavar="FILE...", nargs=-1)
-@click.option("--select", multiple=True, metavar="RULE", help="Run this rule; several may be named.  [default: all]")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run this rule; several may be named.")
+@click.option("--select", multiple=True, metavar="RULE", help="Run this rule; may be repeated.  [default: all]")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run this rule; may be repeated.")
 @click.option("--strict", is_flag=True, help="Let warnings and notes break a rule too, not only errors.")
 @click.option(
     "--format",

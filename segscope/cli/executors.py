@@ -48,7 +48,9 @@ _WRITTEN = ("comparison.json", "comparison.md", "forward.svg", "backward.svg")
 @click.option("--toolchain", metavar="NAME", help="Toolchain to run in.  [default: nvfuser-0.2.36]")
 @place_options
 @shape_options
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print it."
+)
 @click.option(
     "--against",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),

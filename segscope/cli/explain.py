@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     "merges",
     multiple=True,
     metavar="A,B,...",
-    help="Say what would become of these groups as one (3 or g3 by group id, #3 by position); instead of the cuts.",
+    help="Instead of the cuts, say what would become of these groups as one: 3 or g3 by group id, #3 by position; "
+    "may be repeated.",
 )
 @click.option("--headroom", "asks_headroom", is_flag=True, help="Also find the fewest kernel groups that there can be.")
-@click.option("--seconds", default=10.0, show_default=True, help="How long the search for the fewest may take.")
+@click.option(
+    "--seconds", default=10.0, show_default=True, metavar="SECONDS", help="How long the search for the fewest may take."
+)
 @click.option("--verify", is_flag=True, help="Ask nvFuser in a toolchain whether it takes the fewest; with --headroom.")
 @click.option("--toolchain", metavar="NAME", help="The toolchain to ask.  [default: nvfuser-0.2.36]")
 @click.option("--device", default="auto", show_default=True, help="cuda, null, or auto: a usable GPU, else null.")

@@ -26,7 +26,11 @@ def place_options(command: F) -> F:
             help="The card that the null device plays: a100, h100, h200, b200 or l4.",
         ),
         click.option(
-            "--timeout", default=600.0, show_default=True, help="Seconds after which a child process is ended."
+            "--timeout",
+            default=600.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="Seconds after which a child process is ended.",
         ),
     )
 
@@ -35,7 +39,7 @@ def shape_options(command: F) -> F:
     """Add what sizes RoPE: ``--batch``, ``--sequence-length`` and ``--dtype``."""
     return _with(
         command,
-        click.option("--batch", default=2, show_default=True, help="Sequences."),
+        click.option("--batch", default=2, show_default=True, help="Sequences in the batch."),
         click.option("--sequence-length", type=int, help="Tokens in a sequence.  [default: the model's block size]"),
         click.option("--dtype", default="bfloat16", show_default=True, help="bfloat16, float16 or float32."),
     )
@@ -50,7 +54,7 @@ def results_option(command: F) -> F:
             type=click.Path(path_type=Path),
             default="segscope-sweep",
             show_default=True,
-            help="Folder of results.",
+            help="Folder of results, which later runs go on with.",
         ),
     )
 

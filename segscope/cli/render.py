@@ -53,7 +53,12 @@ class FusionNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     show_default=True,
     help="One box a group, or each expression inside its group.",
 )
-@click.option("--focus", multiple=True, metavar="GROUP", help="Draw this group (g3; #3 by position) and those near it.")
+@click.option(
+    "--focus",
+    multiple=True,
+    metavar="GROUP",
+    help="Draw this group (g3; #3 by position) and those near it; may be repeated.",
+)
 @click.option("--query", metavar="REGEX", help="Draw the groups in whose label, operations or tensors this is found.")
 @click.option(
     "--radius",

@@ -40,8 +40,13 @@ _WRITTEN = ("dump.txt", "capture.json", "stderr.txt", "segments.svg", "segments-
     is_flag=True,
     help="Do not let Thunder (up to 0.2.4) keep metadata operations at the ends to itself.",
 )
-@click.option("--disable", multiple=True, metavar="OPTION", help="Add to NVFUSER_DISABLE, such as resize_scheduler.")
-@click.option("--enable", multiple=True, metavar="OPTION", help="Add to NVFUSER_ENABLE.")
+@click.option(
+    "--disable",
+    multiple=True,
+    metavar="OPTION",
+    help="Add to NVFUSER_DISABLE, such as resize_scheduler; may be repeated.",
+)
+@click.option("--enable", multiple=True, metavar="OPTION", help="Add to NVFUSER_ENABLE; may be repeated.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default="segscope-out", show_default=True, help="Folder to write to."
 )

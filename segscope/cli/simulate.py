@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 @click.option("--fusion", "number", type=int, metavar="N", help="Segment fusion N only, from 0.")
 @click.option("--version", metavar="0.2.8", help="nvFuser's version.  [default: the one that FILE tells]")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="Another choice, see above; may be repeated.")
-@click.option("--refuse", multiple=True, metavar="T8+T21", help="Do not make this merge, named by what it defines.")
-@click.option("--force", multiple=True, metavar="T8+T21", help="Make this merge where it is offered.")
+@click.option(
+    "--refuse",
+    multiple=True,
+    metavar="T8+T21",
+    help="Do not make this merge, named by what it defines; may be repeated.",
+)
+@click.option("--force", multiple=True, metavar="T8+T21", help="Make this merge where it is offered; may be repeated.")
 @click.option("--no-boundary", is_flag=True, help="Let a slice or pad read what its kernel computes.")
 @click.option(
     "--oracle",

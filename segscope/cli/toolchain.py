@@ -20,9 +20,13 @@ print(json.dumps(found | {"python": platform.python_version()}))
 """
 
 
-@click.group()
+@click.group("toolchain", short_help="Install, list, add and remove what runs nvFuser.")
 def command() -> None:
-    """Install, list, add and remove toolchains: one Python with one torch, nvFuser and Thunder each."""
+    """Install, list, add and remove toolchains: one Python with one torch, nvFuser and Thunder each.
+
+    They are kept apart from your environment, have no GPU code, and run on the null device. SEGSCOPE_HOME names the
+    folder that they are in.
+    """
 
 
 @command.command("list")
@@ -41,7 +45,11 @@ def list_() -> None:
 @command.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 def install(names: tuple[str, ...]) -> None:
-    """Install toolchains; without a NAME, the default one."""
+    """Install toolchains; without a NAME, the default one.
+
+    Packages have exact versions: those that another toolchain has are taken from there, the others come by pip.
+    segscope toolchain list says how large each is, and which Python it needs.
+    """
     chosen = names or (toolchain.default_name(),)
     states = {name: toolchain.state(name) for name in chosen}
     for name in states:
@@ -54,7 +62,7 @@ def install(names: tuple[str, ...]) -> None:
             click.echo(f"{name} is already installed: {found.python}")
 
 
-@command.command()
+@command.command(short_help="Name a Python of your own, or one like another toolchain.")
 @click.argument("name")
 @click.option(
     "--python",
@@ -68,7 +76,7 @@ def install(names: tuple[str, ...]) -> None:
     "wheels",
     metavar="FILE|NAME==VERSION",
     multiple=True,
-    help="A package to put in place of that one's, such as an nvFuser built from source; may be given several times.",
+    help="A package to put in place of that one's, such as an nvFuser built from source; may be repeated.",
 )
 @click.option(
     "--date",
@@ -78,7 +86,10 @@ def install(names: tuple[str, ...]) -> None:
     help="The day its nvFuser was built: its place in segscope bisect.  [default: as its version says, .devYYYYMMDD]",
 )
 def add(name: str, python: Path | None, like: str | None, wheels: tuple[str, ...], day: datetime | None) -> None:
-    """Let NAME be a toolchain: a Python that is there, or one like another but for some packages."""
+    """Let NAME be a toolchain: a Python that is there (--python), or one like another but for some packages.
+
+    It is only noted here; one like another is made by segscope toolchain install, or by the first command that runs it.
+    """
     date = day.date().isoformat() if day else ""
     if python and not (like or wheels):
         toolchain.add_interpreter(name, python, date)
@@ -99,7 +110,7 @@ def path(name: str) -> None:
 @command.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove an installed toolchain."""
+    """Remove an installed toolchain, and what was noted of one that was added."""
     toolchain.remove(name)
     click.echo(f"removed {name}")
 

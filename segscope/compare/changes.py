@@ -24,7 +24,9 @@ class Place(Model):
     index: int
     """Its position in the fusion."""
     label: str
+    """``g3``, or ``#3`` in a dump without group ids."""
     scheduler: str
+    """As printed."""
     kernel: bool
     """Whether it is a kernel group."""
 
@@ -36,7 +38,9 @@ class Names(Model):
     """What the same tensor is called on each side: ``T8 / T9``. Several names where it is computed several times."""
 
     before: tuple[str, ...]
+    """Its names on the first side; none where it is not there."""
     after: tuple[str, ...]
+    """Its names on the second side."""
 
     def __str__(self) -> str:
         return " / ".join(", ".join(names) for names in (self.before, self.after) if names)
@@ -50,6 +54,7 @@ class Operation(Model):
     before: tuple[int, ...]
     """Ids of the expressions; empty where there is none on that side, several where it is repeated."""
     after: tuple[int, ...]
+    """Those of the second side."""
     tensors: Names
     """What it makes."""
 
@@ -110,6 +115,7 @@ class Moved(_Change):
 
     kind: Literal["moved"] = "moved"
     operations: tuple[Operation, ...]
+    """What moved."""
 
     def explain(self) -> str:
         """Return the change in one line."""
@@ -122,6 +128,7 @@ class Appeared(_Change):
 
     kind: Literal["appeared"] = "appeared"
     scope: Literal["expressions", "group", "fusion"]
+    """What of the three it is."""
     operations: tuple[Operation, ...]
     """The expressions; those that both sides have are repeated here and stand elsewhere too. Empty for a fusion."""
 
@@ -135,6 +142,7 @@ class Vanished(_Change):
 
     kind: Literal["vanished"] = "vanished"
     scope: Literal["expressions", "group", "fusion"]
+    """What of the three it was."""
     operations: tuple[Operation, ...]
     """The expressions; those that both sides have were repeated here, and stand elsewhere. Empty for a fusion."""
 
@@ -147,6 +155,7 @@ Change = Annotated[
     Merged | Split | SchedulerChanged | Moved | Appeared | Vanished,
     Field(discriminator="kind"),
 ]
+"""What may differ; ``kind`` says which it is."""
 
 
 def places(fusion: SegmentedFusion, indices: Iterable[int]) -> tuple[Place, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from itertools import chain, product
 from typing import NamedTuple
@@ -25,7 +25,9 @@ class Side(Model):
     name: str
     """What a title calls it: toolchain and configuration of what segscope ran, else the source, or the fusion."""
     groups: int
+    """All groups."""
     kernel_groups: int
+    """Those that launch a kernel."""
     schedulers: dict[str, int]
     """How many groups each scheduler has, most first, then by name."""
 
@@ -34,7 +36,9 @@ class FusionDiff(Model):
     """A fusion of each side; one is missing where a fusion appeared or vanished."""
 
     before: SegmentedFusion | None
+    """None where it appeared."""
     after: SegmentedFusion | None
+    """None where it vanished."""
     same_computation: bool
     """Whether both compute the same (``Structure.computation``), however they are cut."""
     links: tuple[tuple[int, int], ...]
@@ -60,7 +64,9 @@ class Diff(Model):
     """What differs between two captures or fusions."""
 
     before: Side
+    """The first side."""
     after: Side
+    """The second side."""
     fusions: tuple[FusionDiff, ...]
     """The fusions that were compared with each other, in the order of the first side; then those that appeared."""
 
@@ -103,10 +109,10 @@ class Diff(Model):
     def __repr__(self) -> str:
         return f"<Diff {self}>"
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: object = None) -> dict[str, str]:
         from segscope.render.notebook import diff_mimebundle
 
-        return diff_mimebundle(self)
+        return diff_mimebundle(self, include)
 
 
 def diff(before: Capture | SegmentedFusion, after: Capture | SegmentedFusion) -> Diff:
@@ -116,6 +122,8 @@ def diff(before: Capture | SegmentedFusion, after: Capture | SegmentedFusion) ->
     follow from what groups hold. Of captures, the fusions that compute the same are compared with each other, in their
     order, and then, of those that are left, the most alike: those that have at least half of their expressions in
     common. The rest appeared or vanished. Where each side has one fusion, these two are compared.
+
+    ``print(found)`` says it in a line; a change says it by ``explain()``. Of half a dump, see ``Diff.complete``.
     """
     sides = [[side] if isinstance(side, SegmentedFusion) else side.fusions for side in (before, after)]
     known = [[_Known(fusion, structure(fusion)) for fusion in fusions] for fusions in sides]

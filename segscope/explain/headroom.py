@@ -27,6 +27,7 @@ class Bound(Model):
     """The fewest kernel groups under one set of rules: a bound by structure, which no scheduler was asked about."""
 
     rules: Rules
+    """What a kernel may hold."""
     connected: bool
     """Whether each group hangs together over values that it computes, those that every kernel may repeat not counted;
     else it may be anything. nvFuser joins some groups over inputs or casts that they share: it may have fewer groups
@@ -56,6 +57,7 @@ class Headroom(Model):
     kernel_groups: int
     """As segmented."""
     bounds: tuple[Bound, ...]
+    """For each set of rules two: groups that hang together, then any."""
 
     def bound(self, rules: Rules, *, connected: bool) -> Bound:
         """Return one of the bounds. Raises SegscopeError where it was not asked for."""

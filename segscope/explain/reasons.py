@@ -74,7 +74,7 @@ class Explanation(Model):
 
 
 def explain(fusion: SegmentedFusion) -> Explanation:
-    """Give each cut the strongest reason that there is evidence for, in the order of ``KINDS``.
+    """Give each cut the strongest reason that there is evidence for, in the order of ``Reason.kind``.
 
     The segmenter's words come from its log (``NVFUSER_DUMP=segmented_fusion,segmenter_logging``): a trial of what the
     two groups hold together, or, where that was not tried, the largest trial of parts of both over the cut.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Final, Literal
 
 from pydantic import Field
@@ -21,6 +22,7 @@ class Damage(Model):
     line: int
     """Line of the source, from 1."""
     reason: str
+    """What is wrong with it."""
     text: str
     """What stands there, cut at 200 characters."""
 
@@ -29,19 +31,24 @@ class ParseReport(Model):
     """What the parser met."""
 
     lines: int
+    """Lines of the source."""
     statements: int
+    """Statements of expressions that were read."""
     unknown_operators: dict[str, int]
     """Operators that are not known, with how often each was met; their statements are kept as text."""
     damage: tuple[Damage, ...]
     foreign: dict[str, tuple[int, ...]] = Field(default_factory=dict)
     """Lines of other programs inside the dumps, which were passed over: numbers by kind (pytest, warning, ...)."""
     encoding: str = "utf-8"
+    """That of the source, as Python names it."""
     compression: str = ""
+    """What it was compressed with; empty for nothing."""
     invalid_bytes: int = 0
     """Bytes that are no text in the encoding."""
     invalid_lines: tuple[int, ...] = ()
     """The first 1,000 lines with such bytes."""
     nulls: int = 0
+    """Null bytes that were taken out."""
     escapes: int = 0
     """ANSI escape sequences that were taken off."""
     prefixes: int = 0
@@ -65,11 +72,13 @@ class ChildEnd(Model):
 
     outcome: Literal["ok", "error", "crashed", "timed out"]
     exit_code: int | None = None
+    """None for a child that a signal ended."""
     signal: str | None = None
     """``SIGFPE``, ... for a child that a signal ended."""
     message: str | None = None
     """What it complained of, in one line."""
     stderr_tail: str = ""
+    """The end of its standard error."""
 
     @property
     def how(self) -> str:
@@ -81,11 +90,13 @@ class Provenance(Model):
     """Where a capture came from."""
 
     workload: str
+    """What was run: a file, a function, a command."""
     options: dict[str, str | int | bool | None]
     """What defines the workload: configuration, batch, sequence length, dtype, direction, bookend, ..."""
     environment: dict[str, str]
     """The ``NVFUSER_*`` variables that were set."""
     toolchain: str
+    """Name of the toolchain that it ran in."""
     versions: dict[str, str]
     """``python``, ``torch``, ``nvfuser``, ``thunder``; a name is absent where the child ended before it was known."""
     device: Literal["cuda", "null"]
@@ -94,6 +105,7 @@ class Provenance(Model):
     command: tuple[str, ...]
     """The child's command line, its paths cut down to file names."""
     end: ChildEnd
+    """How the process ended; a capture may be whole though it ended badly."""
     notes: tuple[str, ...] = ()
     """What a reader should know, such as an answer that the null device invented."""
 
@@ -102,12 +114,15 @@ class Capture(Model):
     """One run's segmented fusions, and where they came from."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
+    """The form of the JSON; a capture of another one is refused."""
     source: str
     """The file, ``-``, or a description of the run."""
     provenance: Provenance | None = None
     """None where a dump was read rather than made."""
     fusions: Annotated[tuple[SegmentedFusion, ...], Field(min_length=1)]
+    """At least one, in the order printed."""
     report: ParseReport
+    """What the parser met; ``report.damage`` is empty where it could read everything."""
     errors: tuple[NvfuserError, ...] = ()
     """What nvFuser said of failures, in the order of the lines."""
     dump: str | None = None
@@ -146,10 +161,10 @@ class Capture(Model):
         check_scheduler(scheduler, schedulers)
         return Count(schedulers.get(scheduler, 0), self, scheduler)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: object = None) -> dict[str, str]:
         from segscope.render.notebook import capture_mimebundle
 
-        return capture_mimebundle(self)
+        return capture_mimebundle(self, include)
 
     def __repr__(self) -> str:
         return f"<Capture {self.source!r}: {'; '.join(map(str, self.fusions))}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,7 +79,9 @@ class SegmentedFusion(Model):
     outputs: tuple[str, ...]
     """Names of the fusion's outputs."""
     groups: tuple[Group, ...]
+    """The groups, in the order printed; a group's index is its position here."""
     edges: tuple[Edge, ...]
+    """What passes from group to group, in the order printed."""
     exprs: tuple[Expr, ...]
     """Every expression once, in order of first appearance in the groups."""
     tensors: dict[str, Tensor]
@@ -188,10 +190,10 @@ class SegmentedFusion(Model):
 
         return headroom(self, seconds=seconds)
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: object = None) -> dict[str, str]:
         from segscope.render.notebook import mimebundle
 
-        return mimebundle(self)
+        return mimebundle(self, include)
 
     def __repr__(self) -> str:
         return f"<SegmentedFusion {self}>"

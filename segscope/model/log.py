@@ -9,6 +9,7 @@ class Refusal(Model):
     """A scheduler's no."""
 
     scheduler: str
+    """The scheduler that was asked."""
     reason: str
     """As printed."""
     category: str
@@ -39,12 +40,14 @@ class SegmenterLog(Model):
     has_hints: bool
     """Whether a ``SegmenterSet`` in the fusion made nvFuser skip that try."""
     trials: tuple[Trial, ...]
+    """The others, in the order printed."""
 
 
 class PassStatement(Model):
     """A statement that a pass added or removed; before segmentation expressions have no ids."""
 
     kind: str
+    """This and what follows as for ``Expr``."""
     op: str
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -59,5 +62,6 @@ class PassChange(Model):
     added: tuple[PassStatement, ...]
     """Statements that are new, or that define their output in a new way."""
     removed: tuple[PassStatement, ...]
+    """Statements that are gone."""
     segment_sets: tuple[str, ...]
     """Tensors before which the pass said that it will put a hint to cut."""

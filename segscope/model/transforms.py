@@ -49,6 +49,7 @@ class TensorTransforms(Model):
     loop: tuple[int, ...]
     """The domain of the loops that compute it (printed ``leaf domain`` until June 2024)."""
     alternate_loop: tuple[int, ...] | None
+    """Another domain of loops, where one is printed."""
     exprs: tuple[IdExpr, ...]
     """The steps between the domains, each once, in the order printed."""
 

@@ -20,6 +20,8 @@ SUFFIXES: Final = (".svg", ".png", ".pdf", ".dot", ".mmd", ".md", ".html", ".jso
 def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None, view: View | None = None) -> str:
     """Draw a fusion into a file whose suffix says the format (SUFFIXES), and return the name of what drew it.
 
+    ``title`` goes before the counts above the picture; ``view`` says what of it is drawn.
+
     Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written. A drawing that
     fails or takes too long leaves its DOT text beside ``path``, and the error names it.
     """

@@ -1,10 +1,14 @@
-"""How fusions, captures, findings, explanations, headroom and diffs show themselves in a notebook; none raises."""
+"""How fusions, captures, findings, explanations, headroom, diffs and sweeps show themselves in a notebook; none raises.
+
+Pictures are SVG. ``display(fusion, include=["text/plain", "image/png"])`` asks for PNG, which GitHub shows and SVG not.
+"""
 
 from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,10 +18,14 @@ from segscope.render.labels import printable
 if TYPE_CHECKING:
     from segscope.checks import Finding
     from segscope.compare import Diff
+    from segscope.compare.executors.model import Comparison, Direction
     from segscope.explain import Explanation, Headroom
     from segscope.model import Capture, SegmentedFusion
+    from segscope.sweep import Result
 
 Bundle = dict[str, str]
+Include = Collection[str] | None
+"""The types that are asked for; None or none: text, HTML and SVG."""
 
 
 class _Shown(NamedTuple):
@@ -34,21 +42,26 @@ TIME_LIMIT: Final = 10.0
 """Seconds that a cell waits for its pictures."""
 SHORT: Final = 20
 """Characters of a table's cell that is not broken into lines."""
+WIDTH: Final = 120
+"""Characters of a line of what is printed of a comparison."""
+_PNG: Final = "image/png"
 LARGE: Final = 100
 """Groups above which a picture is folded away, behind its summary."""
 
 
-def mimebundle(fusion: SegmentedFusion) -> Bundle:
+def mimebundle(fusion: SegmentedFusion, include: Include = None) -> Bundle:
     """Return ``text/plain``, ``text/html``, and ``image/svg+xml`` where something can draw it in time.
 
-    A fusion of more than LARGE groups has its picture in the HTML only, folded away.
+    A fusion of more than LARGE groups has its picture in the HTML only, folded away. Where ``include`` names
+    ``image/png``, there is that, too.
     """
-    return _bundle(str(fusion), lambda: _pictures([_shown(str(fusion), fusion)]))
+    return _bundle(str(fusion), lambda: _pictures([_shown(str(fusion), fusion)], include))
 
 
-def capture_mimebundle(capture: Capture) -> Bundle:
+def capture_mimebundle(capture: Capture, include: Include = None) -> Bundle:
     """Return the fusions, each under its summary; of several, all are folded away."""
-    return _bundle(repr(capture), lambda: _pictures([_shown(str(fusion), fusion) for fusion in capture.fusions]))
+    shown = [_shown(str(fusion), fusion) for fusion in capture.fusions]
+    return _bundle(repr(capture), lambda: _pictures(shown, include))
 
 
 def findings_mimebundle(findings: Sequence[Finding]) -> Bundle:
@@ -95,7 +108,7 @@ def headroom_mimebundle(headroom: Headroom) -> Bundle:
     return _bundle("\n".join(table(rows, markdown=False)), make)
 
 
-def diff_mimebundle(diff: Diff) -> Bundle:
+def diff_mimebundle(diff: Diff, include: Include = None) -> Bundle:
     """Return the changes as lines, and both sides as a picture, as ``mimebundle`` does; a table where there is none."""
     from segscope.compare.report import as_text
     from segscope.render.diff_dot import drawn, to_dot
@@ -105,7 +118,58 @@ def diff_mimebundle(diff: Diff) -> Bundle:
         return _table(("kind", "change"), rows) if rows else ""
 
     groups = sum(max(len(side.groups) for side in (pair.before, pair.after) if side) for pair in drawn(diff))
-    return _bundle(as_text(diff), lambda: _pictures([_Shown(str(diff), lambda: to_dot(diff), table, groups)]))
+    shown = _Shown(str(diff), lambda: to_dot(diff), table, groups)
+    return _bundle(as_text(diff), lambda: _pictures([shown], include))
+
+
+def sweep_mimebundle(results: Sequence[Result], include: Include = None) -> Bundle:
+    """Return a table of the points, and the chart where matplotlib is installed."""
+    from segscope.render.explanation import table
+    from segscope.sweep import chart
+
+    header = ("point", "kernel groups", "by scheduler")
+    rows = [
+        (
+            str(result.point),
+            str(result.kernel_groups) if result.counted else result.reason,
+            ", ".join(f"{count} {name}" for name, count in result.kernels.items()),
+        )
+        for result in results
+    ]
+
+    def make() -> Bundle:
+        bundle = {"text/html": _table(header, rows)}
+        with suppress(ImportError):
+            bundle["image/svg+xml"] = chart.to_svg(results).decode()
+            bundle["text/html"] = bundle["image/svg+xml"].partition("?>")[2] + bundle["text/html"]
+            if include and _PNG in include:
+                bundle[_PNG] = b64encode(chart.to_png(results)).decode()
+        return bundle
+
+    return _bundle("\n".join(table([header, *rows], markdown=False)), make if results else dict)
+
+
+def comparison_mimebundle(comparison: Comparison, include: Include = None) -> Bundle:
+    """Return what ``segscope executors`` prints, and as HTML a picture a direction; an image is of forward."""
+    from segscope.render.executors.picture import picture
+    from segscope.render.executors.rows import directions, headings, rows
+    from segscope.render.executors.table import text
+    from segscope.render.table import plain
+
+    def shown(direction: Direction) -> _Shown:
+        def table() -> str:
+            head = (heading.replace("\n", " ") for heading in headings(comparison, direction))
+            return _table((direction, *head), ((row.executor, *row.cells) for row in rows(comparison, direction)))
+
+        return _Shown(f"{comparison.workload}, {direction}", lambda: picture(comparison, direction), table, 0)
+
+    def make() -> Bundle:
+        bundle = _pictures([shown(direction) for direction in directions(comparison)], include, first=True)
+        if "text/html" in bundle:
+            bundle["text/html"] += "".join(f"<p>{_escape(each.text)}</p>" for each in comparison.explanations)
+        return bundle
+
+    return _bundle("\n".join(plain(text(comparison), WIDTH)), make)
 
 
 def _bundle(text: str, make: Callable[[], Bundle]) -> Bundle:
@@ -122,26 +186,39 @@ def _shown(summary: str, fusion: SegmentedFusion) -> _Shown:
     return _Shown(summary, lambda: to_dot(fusion), lambda: _groups(fusion), len(fusion.groups))
 
 
-def _pictures(shown: Sequence[_Shown], *, fold: bool = False) -> Bundle:
+def _pictures(shown: Sequence[_Shown], include: Include = None, *, fold: bool = False, first: bool = False) -> Bundle:
+    """Return the pictures as HTML, and one alone as an image too: the only one, or the ``first``."""
+    alone = shown[0] if shown and (first or len(shown) == 1) else None
+    bundle = {}
+    if alone and include and _PNG in include:
+        with suppress(RenderError):
+            bundle[_PNG] = b64encode(_draw(alone, "png", TIME_LIMIT)).decode()
+    if include and not {"text/html", "image/svg+xml"} & {*include}:
+        return bundle
     end = time.monotonic() + TIME_LIMIT
     pictures = [_picture(each, end - time.monotonic()) for each in shown]
-    small = not fold and len(shown) == 1 and shown[0].groups <= LARGE
+    small = not fold and alone is not None and alone.groups <= LARGE
     folded = "".join(_folded(each.summary, picture, open=small) for each, picture in zip(shown, pictures, strict=True))
-    bundle = {"text/html": f"<div>{folded}</div>"}
-    if len(shown) == 1 and shown[0].groups <= LARGE and pictures[0].startswith("<svg"):
+    bundle["text/html"] = f"<div>{folded}</div>"
+    if small and pictures[0].startswith("<svg"):
         bundle["image/svg+xml"] = pictures[0]
     return bundle
 
 
+def _draw(shown: _Shown, format: str, seconds: float) -> bytes:
+    from segscope.render import engine
+
+    if seconds <= 0:
+        raise RenderError("no time is left")
+    return engine.draw(shown.dot(), format, seconds).data
+
+
 def _picture(shown: _Shown, seconds: float) -> str:
     """Return an SVG, or, where there can be none, a table."""
-    from segscope.render import engine
     from segscope.render.sanitize import sanitize
 
     try:
-        if seconds <= 0:
-            raise RenderError("no time is left")
-        return sanitize(engine.draw(shown.dot(), "svg", seconds).data)
+        return sanitize(_draw(shown, "svg", seconds))
     except RenderError:
         return shown.table()
 

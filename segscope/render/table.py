@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
@@ -76,6 +78,13 @@ def fusion_tree(fusion: SegmentedFusion) -> Tree:
         if scalars := sum(expr.is_scalar for expr in exprs):
             branch.add(Text(words.count(scalars, "scalar expression"), style="dim"))
     return tree
+
+
+def plain(table: RenderableType, width: int) -> list[str]:
+    """Return the lines of what a terminal would show, without colours; in a notebook too, where rich makes HTML."""
+    text = StringIO()
+    Console(file=text, width=width, color_system=None, force_terminal=False, force_jupyter=False).print(table)
+    return [line.rstrip() for line in text.getvalue().splitlines()]
 
 
 def _table() -> Table:

@@ -12,21 +12,25 @@ class Accepted(Model):
     """A scheduler takes the set."""
 
     scheduler: str
+    """Its name, as a dump has it."""
 
 
 class Refused(Model):
     """No scheduler takes it."""
 
     reason: str
+    """In one line."""
 
 
 class Unknown(Model):
     """Nothing is known of it; the segmenter goes on as if it were refused."""
 
     why: str
+    """In one line."""
 
 
 Answer = Accepted | Refused | Unknown
+"""What an oracle says of a set; only the first is a yes."""
 
 
 class Candidate(NamedTuple):

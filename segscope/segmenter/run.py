@@ -23,6 +23,7 @@ from segscope.segmenter.versions import version as version_of
 from segscope.segmenter.whole import Whole
 
 OracleName = Literal["rules", "log", "real"]
+"""A key of ``ORACLES``: segscope's rules, the segmenter's log in the dump, or nvFuser in a toolchain."""
 
 ORACLES: Final[dict[str, OracleOf]] = {"rules": Rules, "log": Recorded, "real": Real}
 """Oracles by name; what makes one takes the fusion, the version, and whether the boundary rule holds."""

@@ -33,6 +33,7 @@ class Version(Model):
     """A version of nvFuser, as far as segmentation goes."""
 
     name: str
+    """As it was asked for."""
     steps: frozenset[str]
     """Names from versions.toml."""
 

@@ -51,9 +51,13 @@ class Whole:
         self.spare_names = tuple(spare_names)
         """What copies are called in the dump or in its log, in order."""
         self.exprs = in_order(exprs, self.inputs, self.outputs)
+        """The expressions on tensors, in the order in which nvFuser goes over them."""
         self.reads = [expr.tensor_inputs for expr in self.exprs]
+        """For each node the values that it reads."""
         self.writes = [expr.tensor_outputs for expr in self.exprs]
+        """For each node the values that it defines."""
         self.made_by = {name: node for node, names in enumerate(self.writes) for name in names}
+        """The node that defines a value."""
         self.read_by: dict[str, list[int]] = {}
         """The nodes that read a value, each once, in order."""
         for node, names in enumerate(self.reads):

@@ -25,6 +25,7 @@ class Step(Model):
     """A point that was looked at."""
 
     result: Result
+    """What the table says of it."""
     verdict: Verdict
     """``skip``: there is no whole dump."""
     said: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from segscope.render import palette
@@ -31,7 +31,17 @@ _ABOUT: Final = ("Creator", "Date", "Format", "Type")
 
 
 def to_svg(results: Sequence[Result]) -> bytes:
-    """Draw the results as SVG, the same for the same results and matplotlib. Raises ImportError without matplotlib.
+    """Draw the results as SVG, the same for the same results and matplotlib. Raises ImportError without matplotlib."""
+    return _draw(results, "svg", dict.fromkeys(_ABOUT))
+
+
+def to_png(results: Sequence[Result]) -> bytes:
+    """Draw the results as PNG, as ``to_svg`` does."""
+    return _draw(results, "png", {"Software": None})
+
+
+def _draw(results: Sequence[Result], format: str, about: Mapping[str, None]) -> bytes:
+    """Draw the results.
 
     A panel shows what differs in toolchains alone. They stand at equal distances, oldest first, those without a date
     last. A point without a whole dump is a cross.
@@ -60,7 +70,7 @@ def to_svg(results: Sequence[Result]) -> bytes:
         if not all(result.counted for result in results):
             legend.append(Patch(label=f"{_CROSS} no whole dump", fill=False, linewidth=0))
         figure.legend(handles=legend, loc="outside upper left", ncols=int(width / 1.6), frameon=False)
-        figure.savefig(written, format="svg", metadata=dict.fromkeys(_ABOUT))
+        figure.savefig(written, format=format, metadata=about)
     return written.getvalue()
 
 

@@ -23,7 +23,9 @@ class Point(Model):
     config: str | None
     """A name of ``segscope.ROPE_CONFIGS`` for the workloads that are RoPE, None for the others."""
     toolchain: str
+    """Name of the toolchain."""
     card: str = "h200"
+    """The card that the null device plays."""
     disable: tuple[str, ...] = ()
     """``NVFUSER_DISABLE``, sorted."""
     enable: tuple[str, ...] = ()

@@ -24,9 +24,11 @@ class Failure(Model):
     """Why there is no capture."""
 
     outcome: Literal["no dump", "not run"]
+    """``not run``: there was no toolchain or device."""
     problem: str
     """One line."""
     stderr_tail: str = ""
+    """The end of the child's standard error."""
 
     @classmethod
     def of(cls, error: SegscopeError) -> Failure:
@@ -40,7 +42,9 @@ class Result(Model):
     """A point, with what the table says of it."""
 
     point: Point
+    """What was captured."""
     outcome: Outcome
+    """What became of it; see the problem."""
     problem: str = ""
     """One line: how the child ended, or why there is no dump."""
     file: Path
@@ -50,6 +54,7 @@ class Result(Model):
     groups: int | None = None
     """None where there is no whole dump, as for ``kernel_groups``."""
     kernel_groups: int | None = None
+    """Over all fusions."""
     schedulers: dict[str, int] = Field(default_factory=dict)
     """How many groups each scheduler has, most first, then by name."""
     kernels: dict[str, int] = Field(default_factory=dict)

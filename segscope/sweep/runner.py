@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from segscope.errors import SegscopeError
 from segscope.model import Capture
 from segscope.sweep.point import Point, capture_point
 from segscope.sweep.result import Failure, Result
 from segscope.sweep.store import Store
+
+
+class Results(list[Result]):
+    """Results, which show themselves as a table and a chart in a notebook."""
+
+    def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import sweep_mimebundle
+
+        return sweep_mimebundle(self, include)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self._repr_mimebundle_({"text/plain"})["text/plain"])  # IPython has a text of its own for lists
 
 
 def sweep(
@@ -23,7 +36,7 @@ def sweep(
     retry_failed: bool = False,
     capture: Callable[[Point], Capture] = capture_point,
     on_result: Callable[[Result], None] = lambda result: None,
-) -> list[Result]:
+) -> Results:
     """Return what became of each point, in their order, after running those whose result is not in the folder.
 
     A sweep that ended at any moment, even by SIGKILL, goes on where it was when it is called again.
@@ -56,7 +69,7 @@ def sweep(
                 point = futures.pop(future)  # with it goes the capture, once it is written
                 results[point] = store.write(point, future.result())
                 on_result(results[point])
-    return [results[point] for point in wanted]
+    return Results(results[point] for point in wanted)
 
 
 def missing(points: Iterable[Point], *, folder: str | Path, retry_failed: bool = False) -> list[Point]:

@@ -1,21 +1,28 @@
-"""What objects show of themselves in a notebook: text, HTML and SVG, and never an error."""
+"""What objects show of themselves in a notebook: text, HTML, SVG and PNG, and never an error."""
 
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from segscope import diff
 from segscope.checks import check
+from segscope.errors import ToolchainError
 from segscope.model import Capture, SegmentedFusion
 from segscope.render import engine as drawing
 from segscope.render.notebook import LARGE
+from segscope.sweep import Point, product, sweep
+from segscope.sweep.runner import Results
 
 from .conftest import FIXTURES, real_fusion
+from .executors import samples
 from .hostile import TEXTS, chain, fusion_of
 
 VOID = {"br", "img", "meta", "input"}
@@ -172,6 +179,88 @@ def test_headroom_is_a_table_with_pictures_of_its_proofs(july_2024: SegmentedFus
     assert len(html.named("tr")) == 2 + len(headroom.bounds)
     assert html.named("details") == [{}] * len(headroom.bounds)
     assert len(html.named("svg")) == len(headroom.bounds)
+
+
+def displayed(thing: Any, *include: str) -> dict[str, str]:
+    """Return what ``display(thing, include=...)`` shows."""
+    data, _ = DisplayFormatter().format(thing, include=set(include))
+    return data  # type: ignore[no-any-return]
+
+
+def size(png: str) -> tuple[int, int]:
+    """Return the width and height of a PNG."""
+    data = b64decode(png, validate=True)
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+
+
+def swept(folder: Path) -> Results:
+    """Capture RoPE in two nvFusers, the second of which is not there."""
+    old, new = "nvfuser-0.2.24.dev20250115", "nvfuser-0.2.25.dev20250201"
+    dump = "history/null_0.2.24.dev20250115_Llama-2-13b-hf_definition"
+
+    def capture(point: Point) -> Capture:
+        if point.toolchain == new:
+            raise ToolchainError("not there")
+        return read(dump)
+
+    return sweep(product("rope", toolchains=[old, new]), folder=folder, capture=capture)
+
+
+def test_a_picture_is_png_where_that_is_asked_for(engine: str, july_2024: SegmentedFusion) -> None:
+    capture = read("null_0.2.8_llama2-13b_bookend0_forward")
+    for thing in (july_2024, capture, diff(july_2024, july_2024), samples.real(samples.THUNDER_711)):
+        shown = displayed(thing, "text/plain", "image/png")
+        assert set(shown) == {"text/plain", "image/png"}
+        assert min(size(shown["image/png"])) > 300
+        assert set(displayed(thing, "image/png")) == {"image/png"}
+        assert set(displayed(thing, "text/html", "image/png")) == {"text/html", "image/png"}
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_where_no_png_can_be_drawn_what_else_was_asked_for_is_there(july_2024: SegmentedFusion) -> None:
+    assert displayed(july_2024, "text/plain", "image/png") == {"text/plain": str(july_2024)}
+    assert set(displayed(july_2024, "text/html", "image/png")) == {"text/html"}
+
+
+def test_several_fusions_are_no_one_png() -> None:
+    capture = read("h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward")
+    assert set(displayed(capture, "text/plain", "image/png")) == {"text/plain"}
+
+
+def test_a_sweep_shows_a_table_and_its_chart(tmp_path: Path) -> None:
+    results = swept(tmp_path)
+    bundle = displayed(results)
+    assert bundle["text/plain"].splitlines()[1:] == [
+        "rope Llama-2-13b-hf, h200 in nvfuser-0.2.24.dev20250115  4              4 pointwise",
+        "rope Llama-2-13b-hf, h200 in nvfuser-0.2.25.dev20250201  not there",
+    ]
+    assert len(Elements(bundle["text/html"]).named("tr")) == 3
+    assert Elements(bundle["text/html"]).named("svg")
+    assert ElementTree.fromstring(bundle["image/svg+xml"]).tag == "{http://www.w3.org/2000/svg}svg"
+    assert min(size(displayed(results, "image/png")["image/png"])) > 300
+    assert displayed(Results())["text/plain"].split() == ["point", "kernel", "groups", "by", "scheduler"]
+
+
+def test_a_comparison_of_executors_shows_both_directions() -> None:
+    bundle = displayed(samples.real(samples.THUNDER_711))
+    assert bundle["text/plain"].startswith("RoPE of tiny-llama-1.1b\nthunder-711")
+    assert "\x1b" not in bundle["text/plain"]
+    assert len(Elements(bundle["text/html"]).named("svg")) == 2
+    assert "thunder+torch.compile_cat+nvfuser makes 4 kernels, torch.compile 2" in bundle["text/html"]
+    assert "forward" in bundle["image/svg+xml"]
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_without_an_engine_a_comparison_is_tables() -> None:
+    bundle = displayed(samples.real(samples.THUNDER_711))
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert len(Elements(bundle["text/html"]).named("tr")) == 2 * (1 + 3)
+
+
+def test_findings_are_lines_in_ipython(july_2024: SegmentedFusion) -> None:
+    findings = check(july_2024, ["fp32-crossing"])
+    assert displayed(findings)["text/plain"].startswith("warning: fp32-crossing: fusion 0: T22 crosses")
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=[text[:20] for text in TEXTS])

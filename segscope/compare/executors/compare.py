@@ -41,8 +41,13 @@ def compare_rope_executors(
         edits: edits of the graphs that Inductor got (see ``capture/workloads/executors/edits.py``) which are made
             before one thing at a time is taken away. Where there are some, each executor's graphs are ablated, else
             only those of an executor whose kernels are not as many as torch.compile's.
-        toolchain, device, card: as for ``capture_rope``. On a GPU kernels are timed, too.
-        batch, sequence_length, dtype: as for ``capture_rope``.
+        toolchain: a name of ``segscope toolchain list``, or ``current``; the default toolchain if None.
+        device: ``cuda``, ``null``, or ``auto``: a GPU where there is one that the toolchain can use, else the null
+            device. On a GPU kernels are timed, too.
+        card: the card that the null device plays.
+        batch: sequences.
+        sequence_length: tokens in a sequence; the model's block size if None.
+        dtype: ``bfloat16``, ``float16`` or ``float32``.
         timeout: seconds after which each of the child processes is ended.
 
     Raises:
@@ -66,7 +71,12 @@ def compare_executors(
     card: str = "h200",
     timeout: float = 600.0,
 ) -> Comparison:
-    """Run ``fn(*args)`` through each executor; see `compare_rope_executors`, and ``capture_function`` for the rest."""
+    """Run ``fn(*args)`` through each executor, and explain what differs, as ``compare_rope_executors`` does.
+
+    ``fn``, ``args`` and ``init`` are what ``capture_function`` takes, the others what ``compare_rope_executors`` takes.
+
+    Raises SegscopeError as these do.
+    """
     request = function.request(fn, *args, toolchain=toolchain, grad=grad, init=init, jit=None)
     workload = Workload(request.workload, "function", request.options, request.carried)
     return _compare(workload, executors, grad, edits, Place(toolchain, device, card, timeout))

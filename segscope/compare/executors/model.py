@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import prod
 from typing import Literal
 
@@ -150,7 +150,7 @@ class WhyNotFused(Model):
 
 
 class Timing(Model):
-    """Times of one direction on a GPU, over many calls; see ``segscope.compare.executors.timing``."""
+    """Times of one direction on a GPU, over many calls, with a warm or with a cold L2 cache."""
 
     l2: Literal["warm", "cold"]
     calls: int
@@ -212,9 +212,10 @@ class Pass(Model):
 
 
 class Run(Model):
-    """One executor on one workload."""
+    """One executor on one workload; where it ran and how it ended is told as in ``Provenance``."""
 
     executor: str
+    """``eager``, ``torch.compile``, ``thunder+nvfuser``, ..."""
     toolchain: str
     versions: dict[str, str]
     device: Literal["cuda", "null"]
@@ -236,6 +237,7 @@ class Difference(Model):
     """The word for them; ``output`` for what is returned."""
     here: int
     there: int
+    """How many this executor's graph has, and the reference's."""
     nodes: tuple[str, ...]
     """Those of the graph that has more; none where the other one has."""
 
@@ -280,11 +282,18 @@ class Comparison(Model):
     schema_version: Literal[1] = 1
     workload: str
     options: dict[str, str | int | bool | None]
+    """What defines the workload: configuration, batch, sequence length, dtype."""
     grad: bool
     runs: tuple[Run, ...]
     explanations: tuple[Explanation, ...] = ()
+    """For each other executor and direction, where both were given something to compile."""
 
     @property
     def reference(self) -> Run | None:
         """The run that the others are explained against: that of ``torch.compile``, if it got that far."""
         return next((run for run in self.runs if run.executor == REFERENCE and run.passes), None)
+
+    def _repr_mimebundle_(self, include: Collection[str] | None = None, exclude: object = None) -> dict[str, str]:
+        from segscope.render.notebook import comparison_mimebundle
+
+        return comparison_mimebundle(self, include)

@@ -11,6 +11,7 @@ class KernelTime(Model):
     name: str
     """``nvfuser_resize_f0_c1_r0_g4``."""
     scheduler: str
+    """As in the name."""
     program: tuple[int, int, int]
     """The fusion's number (``f``), that of the concretization (``c``) and of the runtime (``r``): what was segmented
     together has the same three. Two fusions may have them too: ``nvfuser_direct`` numbers every fusion 0."""
@@ -21,6 +22,7 @@ class KernelTime(Model):
     us: float
     """Median of its launches, in microseconds."""
     launches: int
+    """How often it was launched."""
 
 
 class KernelTimes(Model):
@@ -38,12 +40,15 @@ class GroupTime(Model):
     group: int
     """Index of the group."""
     kernel: str
+    """Its name."""
     us: float
     """Median of the launches, in microseconds."""
     launches: int
+    """How often it was launched."""
     share: float
     """Of the time of the fusion's kernels, 0 to 1."""
     bytes_read: int | None
+    """As ``bytes_written``."""
     bytes_written: int | None
     """Bytes of the elements that it touches in memory, each counted once, also through views that metadata groups made;
     of what it slices itself all counts. None where the dump gives no numbers."""

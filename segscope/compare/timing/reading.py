@@ -40,7 +40,7 @@ def read(path: str | Path) -> KernelTimes:
 def from_profiles(*profiles: Record, source: str = "profile") -> KernelTimes:
     """Return the times in profiles of nvFuser's own profiler, one for each run of a fusion.
 
-    nvFuser's objects (csrc/fusion_profiler.h) are not JSON; this makes of them what is read here::
+    nvFuser's objects (csrc/fusion_profiler.h) are not JSON; this makes of them what is read here:
 
         with nvfuser_direct.PythonProfiler() as profiler:
             fd.execute(inputs)

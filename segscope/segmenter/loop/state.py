@@ -25,12 +25,15 @@ class SetTrial(Model):
     """A set of expressions that was offered to the oracle."""
 
     step: Step
+    """Where in the loop it was offered."""
     round: int
     """The round of the step ``rounds``, from 1; 0 in other steps."""
     parts: tuple[tuple[str, ...], ...]
     """The tensors that each group of a merge defines; one part where no merge was offered."""
     answer: Answer
+    """What the oracle said."""
     merged: bool
+    """Whether the groups became one."""
 
     @property
     def tensors(self) -> frozenset[str]:
@@ -67,12 +70,15 @@ class Group:
         self.wanted = list(wanted)
         """Outputs of the fusion that it makes."""
         self.from_edges: list[Edge] = []
+        """Edges that come from producers; an edge has ``source``, ``target`` and ``value``."""
         self.to_edges: list[Edge] = []
+        """Edges that go to consumers."""
         self.level = 0
         """Edges on the longest path from an input."""
         self.partner: Group | None = None
         """What it merges with at the end of the round."""
         self.scheduler = "none"
+        """The scheduler that took it; ``none`` as long as it was not asked for."""
 
 
 class State:
