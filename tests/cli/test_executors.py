@@ -87,6 +87,7 @@ def test_llama_2_13b_against_tiny_llama(cli: Cli, tmp_path: Path, need_toolchain
     assert "thunder+nvfuser forward: kernels launched 3 -> 2" in changed
 
 
+@pytest.mark.slow  # notebooks/02 is quicker
 @pytest.mark.toolchain
 def test_the_case_of_the_report(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
     """thunder-711: 4 kernels against 2, and what each thing alone does to the 4."""

@@ -26,7 +26,7 @@ def test_list_shows_every_toolchain_with_its_versions(empty_home: Path) -> None:
     lines = run("list").output.splitlines()
     assert lines[0].split() == ["NAME", "STATE", "PYTHON", "TORCH", "NVFUSER", "THUNDER", "DISK", "OWN"]
     assert [line.split()[0] for line in lines[1:-2]] == toolchain.names()
-    default = "nvfuser-0.2.36 (default) not installed 3.12 2.10.0 0.2.36.dev20260301 0.2.6 (1.8 GB) -"
+    default = "nvfuser-0.2.36 (default) not installed 3.12 2.10.0 0.2.36.dev20260301 0.2.6 (1.9 GB) -"
     assert lines[1].split() == default.split()
     assert max(map(len, lines[:-1])) <= 120
     assert str(empty_home / "toolchains") in lines[-1]
