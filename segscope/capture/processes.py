@@ -1,4 +1,4 @@
-"""Child processes of which nothing outlives segscope."""
+"""Child processes that do not outlive segscope."""
 
 from __future__ import annotations
 

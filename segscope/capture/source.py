@@ -193,6 +193,8 @@ def is_installed(path: Path) -> bool:
 
 def comes_along(value: Any) -> bool:
     """Say whether a function or class must go with what uses it: it is not Python's own, nor a package's."""
+    if value.__module__ == "__main__":  # whose file is a package's under python -m cProfile
+        return True
     file = getattr(sys.modules.get(value.__module__), "__file__", None)
     return value.__module__ not in sys.builtin_module_names and not (file and is_installed(Path(file)))
 

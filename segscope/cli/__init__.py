@@ -77,7 +77,9 @@ def main() -> None:
 
 
 def _fail(message: str) -> int:
-    print(f"segscope: error: {message}", file=sys.stderr)
+    from segscope.cli.writing import say
+
+    say(f"segscope: error: {message}", err=True)
     return 2
 
 

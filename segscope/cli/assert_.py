@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
+from segscope.cli.writing import say
 
 
 @click.command(name="assert", short_help="Assert on counts; exit code 1 where an expression is false.")
@@ -42,10 +43,10 @@ def command(ctx: click.Context, file: str, expressions: tuple[str, ...], number:
     for expression in asked:
         there = ", ".join(f"{term} is {values[term]}" for term in expression.terms)
         answer, reason = ("false", f": {there}") if expression in false else ("true ", "")
-        click.echo(f"{answer}  {expression.text}{reason}")
+        say(f"{answer}  {expression.text}{reason}")
     for term in dict.fromkeys(term for expression in false for term in expression.terms):
         if values[term] == 0 and term.name in SCHEDULERS and (note := renamed(term.name, capture)):
             warn(note)
     if false:
-        click.echo(f"\n{groups_text(capture)}")
+        say(f"\n{groups_text(capture)}")
     ctx.exit(1 if false else 0)

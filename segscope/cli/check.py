@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from segscope.cli.reading import choose_fusions, read_capture
+from segscope.cli.writing import say
 
 
 @click.command(name="check", short_help="Check fusions against rules; exit code 1 where one is broken.")
@@ -53,7 +54,7 @@ def command(
     if explain:
         if rules:
             lines = ((name, severities.get(name, rule.severity), rule.summary) for name, rule in rules.items())
-            click.echo(report_lines(list(lines)))
+            say(report_lines(list(lines)))
         return
     if not files:
         raise click.UsageError("Missing argument 'FILE...'", ctx)
@@ -68,5 +69,5 @@ def command(
         strict=strict,
     )
     if text := FORMATS[form](report):
-        click.echo(text)
+        say(text)
     ctx.exit(1 if report.broken else 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from segscope.cli.reading import choose_fusions, strict_option, warn_about
+from segscope.cli.writing import say
 from segscope.errors import SegscopeError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def command(
     if output:
         format_of(output)
     found = diff(*(_whole(file, number, strict) for file in (a, b)))
-    click.echo(FORMATS[form](found))
+    say(FORMATS[form](found))
     if output:
         drawn_by = draw(found, output)
         click.echo(f"wrote {output} (drawn by {drawn_by})", err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from segscope.cli.reading import choose_fusions, read_capture, strict_option
+from segscope.cli.writing import say
 
 if TYPE_CHECKING:
     from segscope.explain import Answer, Explanation, Headroom, MergeAnswer
@@ -83,7 +84,7 @@ def command(
         click.echo(json.dumps({"source": capture.source, "fusions": [part.as_json() for part in told]}, indent=1))
         return
     for part in told:
-        click.echo("\n".join(part.lines(markdown=form == "markdown")))
+        say("\n".join(part.lines(markdown=form == "markdown")))
 
 
 class _Part:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segscope.cli.writing import say
 from segscope.errors import SegscopeError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def warn_about(capture: Capture) -> None:
 
 def warn(text: str) -> None:
     """Print one line of warning on standard error."""
-    click.echo(f"segscope: warning: {text}", err=True)
+    say(f"segscope: warning: {text}", err=True)
 
 
 def choose_fusions(capture: Capture, number: int | None) -> tuple[SegmentedFusion, ...]:

@@ -32,6 +32,7 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: b
 
     from rich.console import Console
 
+    from segscope.render.labels import printable
     from segscope.render.table import captures_table, fusion_table, fusion_tree
 
     console = Console(highlight=False, markup=False)
@@ -40,7 +41,7 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: b
         return
     for fusion in captures[0].fusions:
         console.print()
-        console.print(str(fusion), style="bold")
+        console.print(printable(str(fusion)), style="bold")
         console.print(fusion_table(fusion))
     if len(captures[0].fusions) == 1:
         console.print()

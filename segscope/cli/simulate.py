@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
+from segscope.cli.writing import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +159,7 @@ def _simulated(asked: _Asked) -> bool:
         same = not moved(fusion, simulation.fusion)
         every = every and same
         asked.made.append(simulation.fusion)
-        click.echo("\n".join(simulation_lines(fusion, simulation, version, same=same)))
+        say("\n".join(simulation_lines(fusion, simulation, version, same=same)))
         _warn_of_idle(asked.policy, simulation)
     return every
 
@@ -179,7 +180,7 @@ def _explored(asked: _Asked, orders: int, seed: int) -> bool:
                 on_done=bar.update,
             )
         asked.made.append(found.best.fusion)
-        click.echo("\n".join([f"as segmented: {fusion}", *exploration_lines(found)]))
+        say("\n".join([f"as segmented: {fusion}", *exploration_lines(found)]))
     return True
 
 
@@ -198,7 +199,7 @@ def _over(folder: Path, policy: Policy, oracle: str, version: str | None) -> int
     rows = [row for path in paths for row in told[path]]
     if all(row.verdict == "failed" for row in rows):
         raise SegscopeError(f"{folder}: no fusion could be segmented; {rows[0].file}: {rows[0].why}")
-    click.echo("\n".join(corpus_lines(rows)))
+    say("\n".join(corpus_lines(rows)))
     return 0 if all(row.verdict == "same" for row in rows) else 1
 
 

@@ -1,4 +1,4 @@
-"""What commands that write to a folder share."""
+"""What commands share that write: to the terminal, or to a folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
+
 from segscope.errors import SegscopeError
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines that may have text of a dump in them; a terminal acts on nothing in them."""
+    from segscope.render.labels import printable_lines
+
+    click.echo(printable_lines(text), err=err)
 
 
 def made(folder: Path, *, without: Iterable[str] = ()) -> Path:

@@ -64,6 +64,11 @@ def printable(text: str) -> str:
     return text.translate(_REPLACED)
 
 
+def printable_lines(text: str) -> str:
+    """Return lines with their other control characters replaced."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def _escape_tooltip(text: str) -> str:
     """Graphviz expands the escapes of a tooltip twice."""
     return "\\n".join(_escape(line, r"\\\\") for line in text.splitlines())

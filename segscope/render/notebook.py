@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from segscope.errors import RenderError
-from segscope.render.labels import printable
+from segscope.render.labels import printable, printable_lines
 
 if TYPE_CHECKING:
     from segscope.checks import Finding
@@ -174,7 +174,7 @@ def comparison_mimebundle(comparison: Comparison, include: Include = None) -> Bu
 
 def _bundle(text: str, make: Callable[[], Bundle]) -> Bundle:
     """Return the text and what else can be made: a cell that shows text is better than one that shows a traceback."""
-    bundle = {"text/plain": "\n".join(map(printable, text.split("\n")))}
+    bundle = {"text/plain": printable_lines(text)}
     with suppress(Exception):
         bundle |= make()
     return bundle

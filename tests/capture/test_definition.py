@@ -178,3 +178,9 @@ def test_softmax_depends_on_the_card(
     assert made.fusion.count() == kernel_groups
     assert made.provenance is not None
     assert made.provenance.notes == tuple(f"the null device invented the answer of {function}" for function in asked)
+
+
+def test_every_program_is_offered() -> None:
+    text = (WORKLOADS / "definitions" / "cases.py").read_text("utf-8")
+    written = {name.replace("_", "-") for name in re.findall(r"^def (\w+)\(define: Definition\)", text, re.MULTILINE)}
+    assert written == {name for name in DEFINITIONS if not name.startswith("rope")}

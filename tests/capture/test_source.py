@@ -1,7 +1,10 @@
 """What travels with a function, and what cannot."""
 
 import functools
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -131,3 +134,12 @@ def test_a_value_that_compares_strangely_is_no_trouble() -> None:
 
     with pytest.raises(SegscopeError, match="uses odd, of type Odd, which cannot be written down"):
         source_of(uses)
+
+
+def test_a_script_under_a_module_of_python_is_the_users(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from segscope.capture.source import source_of\ndef f(x):\n    return x\nprint(source_of(f))\n", "utf-8"
+    )
+    done = subprocess.run([sys.executable, "-m", "cProfile", script], capture_output=True, text=True, check=True)
+    assert "def f(x):\n    return x\n" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -263,3 +264,9 @@ def test_a_large_fusion_is_one_pass() -> None:
     assert len(cycle.groups) == size
     (order,) = check(large, select=["order"])
     assert order.groups == (size - 1, 0)
+
+
+def test_every_rule_in_the_folder_is_registered() -> None:
+    files = Path(segscope.checks.__path__[0]).glob("*.py")
+    written = re.findall(r"^class (\w+)\(Check\)", "".join(file.read_text("utf-8") for file in files), re.MULTILINE)
+    assert {rule.__name__ for rule in checks().values()} == set(written)

@@ -1,15 +1,18 @@
-"""The folder that a command writes to."""
+"""What a command writes to: a folder, and the terminal."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 
 import pytest
 
+import segscope
 from segscope.cli.writing import made
 from segscope.errors import SegscopeError
+from tests.conftest import FIXTURES, Cli
 
 
 def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
@@ -37,3 +40,19 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path, monkeypa
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(SegscopeError, match=re.escape(f"cannot write to {tmp_path}: Permission denied")):
         made(tmp_path)
+
+
+@pytest.mark.parametrize("command", ["show", "count", "check", "explain", "assert", "simulate", "diff"])
+def test_a_terminal_acts_on_nothing_that_is_read(command: str, cli: Cli, tmp_path: Path) -> None:
+    """Neither on what a capture.json says of a fusion, nor on what its run said."""
+    hostile = "\x1b]0;title\x07\x1b[2J"
+    file = FIXTURES / "null_0.2.8_llama2-13b_log_forward.txt"
+    made = json.loads(segscope.read(file).model_dump_json())
+    made["report"]["damage"] = [{"line": 1, "reason": hostile, "text": ""}]
+    made["fusions"][0]["groups"][1]["scheduler"] = f"pointwise{hostile}"
+    capture = tmp_path / "capture.json"
+    capture.write_text(json.dumps(made), "utf-8")
+    more = {"assert": ["kernel_groups == 1"], "diff": [file]}.get(command, [])
+    done = cli(command, capture, *more)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", done.out + done.err)
+    assert "]0;title" in done.out + done.err

@@ -25,6 +25,7 @@ def console(text: str) -> Block:
         f"$ segscope show {DUMP}\n...\n#1 ... mul ...\n...\n",
         "$ segscope count missing.txt\nsegscope: error: ...\n",
         f"$ segscope assert {DUMP} 'kernel_groups < 6'\nfalse ...\n...\n",
+        "$ segscope toolchain list\n...\nnvfuser-0.2.8 ... not installed ...\n...\n",
     ],
 )
 def test_what_is_true_passes(text: str, tmp_path: Path) -> None:
@@ -39,7 +40,6 @@ def test_what_is_true_passes(text: str, tmp_path: Path) -> None:
         (f"$ segscope count {DUMP} --sheduler no_op\n", "exit code 2"),
         ("$ segscope count missing.txt\n...\n", "exit code 2"),
         (f"$ segscope assert {DUMP} 'kernel_groups < 6'\n", "exit code 1"),
-        ("$ segscope rope --no-bookend --toolchain nvfuser-0.2.8\n", "exit code 2"),
         ("$ printf 'a\\nb\\nc\\n'\na\n...\nb\n", "- ..."),
     ],
 )

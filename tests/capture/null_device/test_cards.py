@@ -1,9 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from segscope.capture.null_device import Card, card, cards
 from segscope.errors import DeviceError
+from tests.conftest import Cli
 
 
 def test_cards_are_found_by_name_in_any_case() -> None:
@@ -34,3 +36,9 @@ def test_an_unknown_card_is_refused_with_the_known_ones() -> None:
 def test_changing_what_cards_returns_changes_no_table() -> None:
     cards().clear()
     assert Path(cards()["l4"].name).name == "NVIDIA L4"
+
+
+@pytest.mark.parametrize("command", ["rope", "capture", "executors"])
+def test_help_names_every_card(command: str, cli: Cli) -> None:
+    (text,) = re.findall(r"card that the null device plays:(.*?)\.", " ".join(cli(command, "--help").out.split()))
+    assert re.findall(r"\w+\d+", text) == list(cards())
