@@ -57,12 +57,13 @@ def run(name: str, folder: Path, home: Path | None = None) -> Path:
     shutil.copy(ROOT / "notebooks" / copy.name, copy)
     for beside in ("fixtures", "benchmarks"):
         (folder / beside).symlink_to(ROOT / beside)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--nbmake", "--overwrite", "-p", "no:cacheprovider", copy],
         cwd=folder,
         capture_output=True,
         text=True,
-        env=os.environ | ({"SEGSCOPE_HOME": str(home)} if home else {}),
+        env=environment | ({"SEGSCOPE_HOME": str(home)} if home else {}),
     )
     assert done.returncode == 0, done.stdout
     return copy

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SHOWN = 3
 
 
-strict_option = click.option("--strict", is_flag=True, help="Fail if anything in FILE cannot be read.")
+strict_option = click.option("--strict", is_flag=True, help="Fail if anything in a dump cannot be read.")
 
 
 def read_capture(path: str, strict: bool) -> Capture:

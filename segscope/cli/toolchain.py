@@ -110,7 +110,10 @@ def path(name: str) -> None:
 @command.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove an installed toolchain, and what was noted of one that was added."""
+    """Remove what is installed of a toolchain.
+
+    One that was added is forgotten too (see segscope toolchain add); a Python of your own stays.
+    """
     toolchain.remove(name)
     click.echo(f"removed {name}")
 

@@ -87,8 +87,8 @@ def test_every_command_and_option_is_there(site: Path) -> None:
             name
             for param in command.params
             if isinstance(param, click.Option) and not param.hidden
-            for name in param.opts
-            if name not in described[path]
+            for name in (*param.opts, *param.secondary_opts)
+            if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", described[path])
         ]
         assert not missing, f"{path}: {missing}"
 
