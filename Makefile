@@ -1,6 +1,6 @@
 # make demo        RoPE through nvFuser of July 2024 and of today, on this machine, GPU or not
 # make test        lint, types, and the tests, with nvFuser on the null device
-# make test-slow   more cases of the same, which CI runs too
+# make test-slow   the slow tests, which CI runs too
 # make docs        the site, in site/
 #
 # All make a virtual environment in .venv, and install the toolchains (about 5 GB) in segscope's cache. None needs root;
@@ -23,6 +23,7 @@ setup: .venv/ready
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "segscope needs Python 3.10 or later: make PYTHON=...")'
+	@echo 'installing into .venv: a minute or two'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[draw,dev,docs]'
 	touch $@

@@ -24,6 +24,8 @@ TOOLCHAINS: Final = {
 LARGEST: Final = 600_000
 OF_ONE_RUN: Final = re.compile(r"/home/|/root/|/tmp/|0x[0-9a-f]{6}|\x1b|\bin \d+\.\d+s\b")
 """Paths of a machine, addresses, colours, pytest's times."""
+REFUSED: Final = re.compile(r"(?<=refused: trial )\d+")
+"""nvFuser 0.2.8 does not always try the same pairs in the same order."""
 
 pytestmark = pytest.mark.parametrize("name", TOOLCHAINS)
 
@@ -46,7 +48,7 @@ def _shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
         else:
             data = output["data"]
         for kind, text in data.items():
-            found[kind] = "" if kind == "image/png" else found.get(kind, "") + "".join(text)
+            found[kind] = "" if kind == "image/png" else found.get(kind, "") + REFUSED.sub("N", "".join(text))
     return found
 
 

@@ -124,7 +124,7 @@ def _permute(expr: Expr, known: Known) -> _Built:
     order = transforms.permutation if transforms else tuple(map(sorted(numbers).index, numbers))
     before = known.shape(expr.tensor_inputs[0])
     if order is None or len(order) != len(before) or tuple(before[n] for n in order) != known.shape(name):
-        raise RebuildError(f"{name}: which permutation it is is not printed")
+        raise RebuildError(f"{name}: the dump does not print which permutation it is")
     return "permute", [_operand(expr), order]
 
 
