@@ -44,9 +44,9 @@ SHORT: Final = 20
 """Characters of a table's cell that is not broken into lines."""
 WIDTH: Final = 120
 """Characters of a line of what is printed of a comparison."""
-_PNG: Final = "image/png"
 LARGE: Final = 100
 """Groups above which a picture is folded away, behind its summary."""
+_PNG: Final = "image/png"
 
 
 def mimebundle(fusion: SegmentedFusion, include: Include = None) -> Bundle:
