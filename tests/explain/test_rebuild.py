@@ -199,7 +199,10 @@ def test_other_operators(statement: str, function: str, arguments: tuple[object,
         ("T1(8, 4) = T0(8, 4) * d3;", "T1: the value of d3 is not in the dump"),
         ("T1(8, 4) = T0(8, 4) * i9;", "T1: reciprocal(double(3)) is no constant integer"),
         ("T1(b1, b1, 4) = broadcast( T0(b1, 4) )", "T1: which of its broadcasts are not in T0 is not printed"),
-        ("T1(8, 4) = Set.Permute( T0(8, 4, 2), cache_op=Streaming )", "the dump does not print which permutation it is"),
+        (
+            "T1(8, 4) = Set.Permute( T0(8, 4, 2), cache_op=Streaming )",
+            "the dump does not print which permutation it is",
+        ),
         ("T1(8, 8) = cat( T0(8, 8), T2(8, 8), 1 )", "T1: a cat can be rebuilt only with its pads, and T0 is not one"),
     ],
 )
