@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segscope.cli.options import results_option
+from segscope.cli.options import CARD, results_option
 
 if TYPE_CHECKING:
     from segscope.model import Capture
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--bad", required=True, metavar="TOOLCHAIN", help="One in which it is false, older or newer.")
 @click.option("--expect", required=True, metavar="EXPRESSION", help="As of segscope assert: 'kernel_groups <= 2'.")
 @click.option("--config", help="LitGPT model, for RoPE.  [default: Llama-2-13b-hf]")
-@click.option("--card", default="h200", show_default=True, help="The card that the null device plays.")
+@click.option("--card", default="h200", show_default=True, help=CARD)
 @click.option("--disable", default="", metavar="OPTION,...", help="NVFUSER_DISABLE.")
 @click.option("--enable", default="", metavar="OPTION,...", help="NVFUSER_ENABLE.")
 @results_option

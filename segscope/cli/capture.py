@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from segscope.cli.options import CARD
+
 
 @click.command(
     name="capture",
@@ -24,7 +26,7 @@ import click
     "--card",
     default="h200",
     show_default=True,
-    help="The card that the null device plays: a100, h100, h200, b200 or l4.",
+    help=CARD,
 )
 @click.option(
     "--dump",

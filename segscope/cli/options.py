@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
+
+CARD: Final = "The card that the null device plays: a100, h100, h200, b200 or l4."
+"""The help of ``--card``."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +26,7 @@ def place_options(command: F) -> F:
             "--card",
             default="h200",
             show_default=True,
-            help="The card that the null device plays: a100, h100, h200, b200 or l4.",
+            help=CARD,
         ),
         click.option(
             "--timeout",

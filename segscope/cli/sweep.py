@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segscope.cli.options import results_option
+from segscope.cli.options import CARD, results_option
 from segscope.cli.reading import warn
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     help="A name, a range by date, or all that have a date; installed if need be.  [default: nvfuser-0.2.36]",
 )
 @click.option("--config", "configs", multiple=True, help="LitGPT model, for RoPE.  [default: Llama-2-13b-hf]")
-@click.option("--card", "cards", multiple=True, help="The card that the null device plays.  [default: h200]")
+@click.option("--card", "cards", multiple=True, help=f"{CARD}  [default: h200]")
 @click.option("--disable", multiple=True, metavar="OPTION,...|none", help="NVFUSER_DISABLE; none: without.")
 @click.option("--enable", multiple=True, metavar="OPTION,...|none", help="NVFUSER_ENABLE; none: without.")
 @click.option("--jobs", type=click.IntRange(1), help="Points that run at a time here.  [default: the CPUs]")

@@ -38,7 +38,7 @@ def test_changing_what_cards_returns_changes_no_table() -> None:
     assert Path(cards()["l4"].name).name == "NVIDIA L4"
 
 
-@pytest.mark.parametrize("command", ["rope", "capture", "executors"])
+@pytest.mark.parametrize("command", ["rope", "capture", "executors", "sweep", "bisect"])
 def test_help_names_every_card(command: str, cli: Cli) -> None:
     (text,) = re.findall(r"card that the null device plays:(.*?)\.", " ".join(cli(command, "--help").out.split()))
-    assert re.findall(r"\w+\d+", text) == list(cards())
+    assert re.findall(r"[a-z]+\d+\w*", text) == list(cards())
