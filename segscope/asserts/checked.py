@@ -8,6 +8,7 @@ from segscope.model import Capture, SegmentedFusion
 __tracebackhide__ = True
 
 Checked = SegmentedFusion | Capture
+"""A fusion, or a capture for all its fusions; what is about one fusion refuses a capture of several."""
 
 
 def fusions_of(checked: Checked) -> tuple[SegmentedFusion, ...]:

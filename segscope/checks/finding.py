@@ -16,6 +16,7 @@ class Finding(Model):
     rule: str
     """Name of the rule."""
     severity: Severity
+    """How much it matters: what the rule says, or what was set for the rule."""
     source: str = ""
     """The capture (``Capture.source``); empty where a fusion was checked without one."""
     fusion: int | None

@@ -38,7 +38,7 @@ def command(
 
     FILE is a dump or a capture.json; - is standard input. Several are captures of the same thing, and are also compared
     with each other (rule nondeterministic). Exit codes: 0 where every rule is kept, 1 where one is broken (it found an
-    error, or anything with --strict), 2 where a FILE could not be checked.
+    error, or anything with --strict), 2 where a FILE could not be checked, or not as a whole.
 
     The table [tool.segscope.severities] of the nearest pyproject.toml that has one, or [severities] of a segscope.toml,
     sets other severities: resize-boundary = "warning".
@@ -48,6 +48,7 @@ def command(
     from segscope.checks import choose, run_rules
     from segscope.checks.report import FORMATS, Report, report_lines
     from segscope.checks.settings import find_severities
+    from segscope.errors import SegscopeError
 
     rules = choose(select, ignore)
     severities = find_severities(Path.cwd())
@@ -70,4 +71,7 @@ def command(
     )
     if text := FORMATS[form](report):
         say(text)
+    halves = [capture.source for capture in captures if not capture.complete]
+    if halves and not report.broken:
+        raise SegscopeError(f"{', '.join(halves)}: incomplete, so that no rule is known to be kept")
     ctx.exit(1 if report.broken else 0)

@@ -66,8 +66,13 @@ def command(
     if toolchain and not verify:
         raise click.UsageError("--toolchain is what --verify asks: name both")
     capture = read_capture(file, strict)
+    fusions = choose_fusions(capture, number)
+    if merges and len(fusions) > 1:
+        raise click.UsageError(
+            f"--merge names groups of one fusion, and here are {len(fusions)}: name it with --fusion"
+        )
     told = []
-    for fusion in choose_fusions(capture, number):
+    for fusion in fusions:
         part = _Part(fusion)
         if merges:
             part.merges = [merge(fusion, *_indices(fusion, names)) for names in merges]

@@ -112,14 +112,13 @@ def command(
 
 
 def _show(captures: list[Capture]) -> None:
-    from rich.console import Console
-
     from segscope.cli.reading import warn_about
+    from segscope.cli.writing import console
     from segscope.render.table import captures_table
 
     for capture in captures:
         warn_about(capture)
-    Console(highlight=False, markup=False).print(captures_table(captures))
+    console().print(captures_table(captures))
 
 
 def _write(capture: Capture, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from segscope.cli.reading import choose_fusions, read_capture, strict_option
+from segscope.cli.writing import console
 
 
 @click.command(name="show", short_help="Show fusions and their groups as tables and trees.")
@@ -30,19 +31,17 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: b
         click.echo(captures[0].model_dump_json(indent=1))
         return
 
-    from rich.console import Console
-
     from segscope.render.labels import printable
     from segscope.render.table import captures_table, fusion_table, fusion_tree
 
-    console = Console(highlight=False, markup=False)
-    console.print(captures_table(captures))
+    terminal = console()
+    terminal.print(captures_table(captures))
     if len(captures) > 1:
         return
     for fusion in captures[0].fusions:
-        console.print()
-        console.print(printable(str(fusion)), style="bold")
-        console.print(fusion_table(fusion))
+        terminal.print()
+        terminal.print(printable(str(fusion)), style="bold")
+        terminal.print(fusion_table(fusion))
     if len(captures[0].fusions) == 1:
-        console.print()
-        console.print(fusion_tree(captures[0].fusions[0]))
+        terminal.print()
+        terminal.print(fusion_tree(captures[0].fusions[0]))

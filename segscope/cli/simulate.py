@@ -71,7 +71,8 @@ def command(
     new-in-front; operand-sets; one-pair; casts-first. What is written with -o is a capture that every command takes.
 
     Exit codes: 0 where the partition is that of the dump (with --corpus: where each fusion has as many kernel groups
-    as with nvFuser's own choices), 1 where not, 2 where it could not be made. With --explore it is 0.
+    as with nvFuser's own choices, which give its dump back), 1 where not, 2 where it could not be made. With --explore
+    it is 0.
     """
     from dataclasses import replace
 

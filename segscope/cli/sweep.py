@@ -14,6 +14,7 @@ import click
 
 from segscope.cli.options import CARD, results_option
 from segscope.cli.reading import warn
+from segscope.cli.writing import console
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -171,10 +172,9 @@ def _tell(failed: Sequence[Result]) -> None:
 
 def _show(results: Sequence[Result]) -> None:
     """Print a table a series: a row a toolchain."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, markup=False)
+    terminal = console()
     for series, found in groupby(results, lambda result: result.point.series):
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for name in ("toolchain", "kernel groups", "groups by scheduler", "child"):
@@ -183,4 +183,4 @@ def _show(results: Sequence[Result]) -> None:
             kernels = str(result.kernel_groups) if result.counted else "-"
             listed = ", ".join(f"{n} {name}" for name, n in result.schedulers.items())
             table.add_row(result.point.toolchain, kernels, listed, result.outcome)
-        console.print(series, table, "", sep="\n")
+        terminal.print(series, table, "", sep="\n")

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from segscope.errors import SegscopeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WIDE: Final = 1000
+"""Characters: no table is folded at that."""
+
+
+def console() -> Console:
+    """Return what prints tables: as wide as the terminal, or as ``COLUMNS`` says; elsewhere no name is folded."""
+    from rich.console import Console
+
+    fits = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, markup=False, width=None if fits else _WIDE)
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -80,6 +80,7 @@ class Merged(_Change):
     """Several groups went on as one. What they gave away, or never had, is told by other changes."""
 
     kind: Literal["merged"] = "merged"
+    """Which change it is, in JSON too."""
     tensors: tuple[Names, ...]
     """What crossed between them, and crosses no cut now."""
 
@@ -92,6 +93,7 @@ class Split(_Change):
     """A group went on as several."""
 
     kind: Literal["split"] = "split"
+    """Which change it is, in JSON too."""
     tensors: tuple[Names, ...]
     """What crosses between them, and crossed no cut before."""
 
@@ -104,6 +106,7 @@ class SchedulerChanged(_Change):
     """A group went on as one group, under another scheduler."""
 
     kind: Literal["scheduler changed"] = "scheduler changed"
+    """Which change it is, in JSON too."""
 
     def explain(self) -> str:
         """Return the change in one line."""
@@ -114,6 +117,7 @@ class Moved(_Change):
     """Expressions left a group for another that is not what became of it."""
 
     kind: Literal["moved"] = "moved"
+    """Which change it is, in JSON too."""
     operations: tuple[Operation, ...]
     """What moved."""
 
@@ -127,6 +131,7 @@ class Appeared(_Change):
     """There is something that was not there: expressions in a group that went on, a group, or a fusion."""
 
     kind: Literal["appeared"] = "appeared"
+    """Which change it is, in JSON too."""
     scope: Literal["expressions", "group", "fusion"]
     """What of the three it is."""
     operations: tuple[Operation, ...]
@@ -141,6 +146,7 @@ class Vanished(_Change):
     """There was something that is no longer there: expressions in a group that went on, a group, or a fusion."""
 
     kind: Literal["vanished"] = "vanished"
+    """Which change it is, in JSON too."""
     scope: Literal["expressions", "group", "fusion"]
     """What of the three it was."""
     operations: tuple[Operation, ...]

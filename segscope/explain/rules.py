@@ -25,6 +25,7 @@ class Broken(Model):
     expressions: tuple[int, ...]
     """Ids."""
     tensors: tuple[str, ...]
+    """Names of the tensors that it is about; none for ``operation``."""
     text: str
     """In one line, without a verb in front: ``pad T16 in #10 reads T15, computed by #7, ...``."""
 

@@ -37,6 +37,7 @@ class ParseReport(Model):
     unknown_operators: dict[str, int]
     """Operators that are not known, with how often each was met; their statements are kept as text."""
     damage: tuple[Damage, ...]
+    """Places that could not be used, or where something is missing, by line; empty where all could be read."""
     foreign: dict[str, tuple[int, ...]] = Field(default_factory=dict)
     """Lines of other programs inside the dumps, which were passed over: numbers by kind (pytest, warning, ...)."""
     encoding: str = "utf-8"
@@ -61,6 +62,7 @@ class NvfuserError(Model):
     line: int
     """Line of the source, from 1."""
     kind: Literal["not a DAG", "group failed"]
+    """``not a DAG`` where the groups wait for each other, ``group failed`` where one of them failed."""
     group_id: int | None
     """The group that failed."""
     text: str
@@ -71,6 +73,7 @@ class ChildEnd(Model):
     """How the child process ended."""
 
     outcome: Literal["ok", "error", "crashed", "timed out"]
+    """``ok`` for exit code 0, ``error`` for another one, ``crashed`` by a signal, ``timed out`` at the time limit."""
     exit_code: int | None = None
     """None for a child that a signal ended."""
     signal: str | None = None
@@ -100,6 +103,7 @@ class Provenance(Model):
     versions: dict[str, str]
     """``python``, ``torch``, ``nvfuser``, ``thunder``; a name is absent where the child ended before it was known."""
     device: Literal["cuda", "null"]
+    """``cuda`` for a GPU, ``null`` for the null device."""
     card: str
     """The card's name as torch reports it, or the name of the card that the null device plays."""
     command: tuple[str, ...]
@@ -168,3 +172,5 @@ class Capture(Model):
 
     def __repr__(self) -> str:
         return f"<Capture {self.source!r}: {'; '.join(map(str, self.fusions))}>"
+
+    __str__ = __repr__

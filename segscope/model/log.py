@@ -47,11 +47,15 @@ class PassStatement(Model):
     """A statement that a pass added or removed; before segmentation expressions have no ids."""
 
     kind: str
-    """This and what follows as for ``Expr``."""
+    """As for ``Expr``."""
     op: str
+    """The operator as printed."""
     outputs: tuple[str, ...]
+    """Names of the values that it defines."""
     inputs: tuple[str, ...]
+    """Names of the values that it reads, in the order printed."""
     text: str
+    """The statement as printed, line breaks included."""
 
 
 class PassChange(Model):

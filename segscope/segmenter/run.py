@@ -64,6 +64,7 @@ class Lab:
         """
         named = version_of(version) if isinstance(version, str) else version
         self.version = named or version_told_by(fusion)
+        """The version of nvFuser whose steps are taken: the one given, else the one that the dump tells."""
         self._undone = undone(fusion, self.version)
         self._whole = privatised(self._undone, self.version)
         self._make = ORACLES[oracle] if isinstance(oracle, str) else oracle

@@ -45,7 +45,9 @@ class Whole:
         """
         self.source = source
         self.inputs = tuple(name for name in source.inputs if name.startswith("T"))
+        """The tensors among the fusion's inputs, in order."""
         self.outputs = tuple(name for name in source.outputs if name.startswith("T"))
+        """The tensors among the fusion's outputs, in order."""
         self.copy_of = dict(copy_of or {})
         """The outputs of private copies, with those of what they are copies of."""
         self.spare_names = tuple(spare_names)

@@ -249,3 +249,13 @@ def test_severities_that_are_none(
     done = cli("check", *arguments)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert f"segscope.toml: {says}" in done.err
+
+
+def test_half_a_dump_keeps_no_rule(cli: Cli, tmp_path: Path) -> None:
+    """What is there is checked and told."""
+    half = tmp_path / "half.txt"
+    half.write_text((FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_forward.txt").read_text()[:42_000])
+    done = cli("check", half, "--select", "resize-boundary")
+    assert done.code == 2
+    assert done.out.endswith("1 kept, 0 broken\n")
+    assert done.err.splitlines()[-1] == f"segscope: error: {half}: incomplete, so that no rule is known to be kept"

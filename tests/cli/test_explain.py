@@ -69,3 +69,10 @@ def test_nvfuser_is_asked(cli: Cli, need_toolchain: Callable[[str], str]) -> Non
     for name in ("T15", "T35", "T48", "T52"):
         assert f"boundary, connected: the kernel of {name}: pointwise accepts it" in done.out
     assert "resize, connected: the kernel of T48: transpose and pointwise refused: First input of PadOp" in done.out
+
+
+def test_a_merge_is_of_one_fusion(cli: Cli) -> None:
+    several = FIXTURES / "h200_0.2.36_gpt-Llama-3-8B-2layers_forward+backward.txt"
+    done = cli("explain", several, "--merge", "0,1")
+    assert (done.code, done.out) == (2, "")
+    assert "--merge names groups of one fusion, and here are 18: name it with --fusion" in done.err

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,12 @@ def test_unknown_operators_give_a_warning() -> None:
     done = segscope("show", "-", stdin=text.encode())
     assert done.returncode == 0
     assert b"segscope: warning: -: unknown operators, kept as text: frobnicate (" in done.stderr
+
+
+def test_no_name_is_folded_where_there_is_no_terminal() -> None:
+    names = [str(JULY_2024), str(TWO_FUSIONS)]
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run(
+        [sys.executable, "-m", "segscope", "show", *names], capture_output=True, text=True, env=environment, check=True
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == [names[0], names[1], names[1]]

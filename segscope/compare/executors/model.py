@@ -72,6 +72,7 @@ class Region(Model):
     name: str
     """Thunder's, ``TorchCompile0`` or ``nvFusion0``; ``graph0``, ... for what torch.compile hands to Inductor."""
     compiler: CompilerName
+    """What compiles it: ``inductor`` or ``nvfuser``."""
     outputs: tuple[int | None, ...]
     """For each output which result of the workload it is, by position; None for one that is no result."""
     saved: tuple[int, ...]
@@ -83,7 +84,9 @@ class Region(Model):
     segments: int | None = None
     """Groups that nvFuser cut it into; None for Inductor, which makes kernels without such a step."""
     kernels: tuple[Kernel, ...] = ()
+    """The kernels that it became."""
     why_not: tuple[WhyNotFused, ...] = ()
+    """Why pieces of it are not one kernel, two at a time."""
 
 
 class Node(Model):
@@ -133,7 +136,9 @@ class Kernel(Model):
     """What it does for which result of the workload, by position, each pair once; casts, constants and metadata
     operations only where it does nothing else."""
     reads: tuple[Buffer, ...]
+    """What it reads of memory, also through views."""
     writes: tuple[Buffer, ...]
+    """What it leaves in memory."""
 
 
 class WhyNotFused(Model):
@@ -168,7 +173,9 @@ class Pass(Model):
     """One direction of one executor."""
 
     direction: Direction
+    """``forward``, or ``backward`` for gradients."""
     regions: tuple[Region, ...]
+    """What reached compilers, in order; none for eager."""
     launches: tuple[str, ...]
     """The kernels that a later call launches, in order: those of the regions, and torch's own."""
     traces: tuple[Trace, ...] = ()
@@ -176,7 +183,9 @@ class Pass(Model):
     capture: Capture | None = None
     """What nvFuser printed, where it had a part."""
     inputs: tuple[TensorFacts, ...]
+    """What it is given: arguments and parameters, or for backward the gradients of the results."""
     outputs: tuple[TensorFacts, ...]
+    """What it returns: results, or for backward the gradients."""
     saved: tuple[TensorFacts, ...] = ()
     """What forward makes and keeps for backward."""
     saved_as_is: tuple[TensorFacts, ...] = ()
@@ -184,6 +193,7 @@ class Pass(Model):
     least_bytes: int
     """Bytes of the inputs and of the outputs that are no views of them, each moved once."""
     timings: tuple[Timing, ...] = ()
+    """With a warm and with a cold L2 cache; empty where nothing was timed, as on the null device."""
     tuned: dict[str, str] = Field(default_factory=dict)
     """The configuration that Inductor's autotuner chose for each kernel by measuring, as Triton writes it."""
     errors: tuple[float, ...] = ()
@@ -217,11 +227,17 @@ class Run(Model):
     executor: str
     """``eager``, ``torch.compile``, ``thunder+nvfuser``, ..."""
     toolchain: str
+    """Name of the toolchain that it ran in."""
     versions: dict[str, str]
+    """``segscope``, ``python``, ``torch``, ``nvfuser``, ``thunder``, as far as they are known."""
     device: Literal["cuda", "null"]
+    """``cuda`` for a GPU, ``null`` for the null device."""
     card: str
+    """The card's name as torch reports it, or the name of the card that the null device plays."""
     end: ChildEnd
+    """How its process ended."""
     passes: tuple[Pass, ...]
+    """Forward, and backward where gradients were asked for, as far as it got."""
     problem: str | None = None
     """Why there are fewer passes than were asked for, in one line."""
 
@@ -246,6 +262,7 @@ class Ablation(Model):
     """A graph compiled again with something taken away."""
 
     region: str
+    """Name of the region whose graph it is."""
     edits: tuple[str, ...]
     """Names of what was done to the graph or to the compiler; none for the graph as it is."""
     what: str
@@ -262,14 +279,21 @@ class Explanation(Model):
     """Why an executor makes other kernels than the reference."""
 
     executor: str
+    """The executor that is explained."""
     reference: str
+    """The executor that it is explained against."""
     direction: Direction
+    """The direction that it is about."""
     kernels: int
+    """How many kernels this executor's regions became."""
     reference_kernels: int
+    """How many the reference's became."""
     first_difference: str | None
     """The first operation of this executor's graph that the reference's has not, and what that does there instead."""
     differences: tuple[Difference, ...] = ()
+    """Operations and outputs of which the two graphs have different numbers, most different first."""
     ablations: tuple[Ablation, ...] = ()
+    """What was compiled again; the first of each region is what its others are measured against."""
     causes: tuple[Ablation, ...] = ()
     """The ablations that alone bring the count to the reference's."""
     text: str
@@ -280,11 +304,15 @@ class Comparison(Model):
     """One workload through several executors."""
 
     schema_version: Literal[1] = 1
+    """The form of the JSON; a comparison of another one is refused."""
     workload: str
+    """What was run: a configuration of RoPE, or a function."""
     options: dict[str, str | int | bool | None]
     """What defines the workload: configuration, batch, sequence length, dtype."""
     grad: bool
+    """Whether gradients were asked for, and backward was run too."""
     runs: tuple[Run, ...]
+    """One for each executor, in the order in which they were named."""
     explanations: tuple[Explanation, ...] = ()
     """For each other executor and direction, where both were given something to compile."""
 

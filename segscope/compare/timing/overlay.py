@@ -20,7 +20,8 @@ def overlay(fusion: SegmentedFusion, times: KernelTimes) -> Overlay:
     """
     if fusion.kernel_groups and all(group.id is None for group in fusion.kernel_groups):
         raise SegscopeError(
-            f"fusion {fusion.index} has no group ids, by which kernels are named: nvFuser prints them since July 2024"
+            f"fusion {fusion.index} has no group ids, by which kernels are named: "
+            "nvFuser prints them since 29 July 2024"
         )
     kernels = {group.index: kernel for group in fusion.kernel_groups if (kernel := _kernel(fusion, group, times))}
     if not kernels:
