@@ -59,6 +59,8 @@ def command(
         return
     if not files:
         raise click.UsageError("Missing argument 'FILE...'", ctx)
+    if not rules:
+        raise click.UsageError("no rule is left: --ignore names what --select does", ctx)
     captures = []
     for file in files:
         capture = read_capture(file, strict=False)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "toolchains",
     multiple=True,
     metavar="NAME|A..B|all",
-    help="A name, a range by date, or all that have a date; installed if need be.  [default: nvfuser-0.2.36]",
+    help="A name, those from A to B by date, or all that have a date; installed if need be.  [default: nvfuser-0.2.36]",
 )
 @click.option("--config", "configs", multiple=True, help="LitGPT model, for RoPE.  [default: Llama-2-13b-hf]")
 @click.option("--card", "cards", multiple=True, help=f"{CARD}  [default: h200]")

@@ -57,6 +57,8 @@ def version_of(capture: Capture, fusion: SegmentedFusion) -> Version:
 
 def captures_in(folder: Path) -> tuple[Path, ...]:
     """Return the files below a folder that may be captures. SegscopeError where there is none."""
+    if not folder.is_dir():
+        raise SegscopeError(f"{folder}: no such folder")
     found = tuple(sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file()))
     if not found:
         raise SegscopeError(f"{folder}: no capture there; files are looked for that end with {', '.join(SUFFIXES)}")

@@ -259,3 +259,9 @@ def test_half_a_dump_keeps_no_rule(cli: Cli, tmp_path: Path) -> None:
     assert done.code == 2
     assert done.out.endswith("1 kept, 0 broken\n")
     assert done.err.splitlines()[-1] == f"segscope: error: {half}: incomplete, so that no rule is known to be kept"
+
+
+def test_a_check_of_nothing_is_refused(cli: Cli) -> None:
+    done = cli("check", JULY, "--select", "cycle", "--ignore", "cycle")
+    assert (done.code, done.out) == (2, "")
+    assert "no rule is left: --ignore names what --select does" in done.err

@@ -145,7 +145,8 @@ def test_a_policy_is_not_judged_where_the_dump_is_not_met(cli: Cli, tmp_path: Pa
         ([JULY, "--toolchain", "nvfuser-0.2.8"], "--toolchain is what --oracle real asks: name both"),
         ([JULY, "--seed", "1"], "--seed is that of --explore: name both"),
         ([JULY, "--fusion", "7"], "no fusion 7; the only fusion is 0"),
-        (["--corpus", FIXTURES / "demo" / "none"], "no capture there"),
+        (["--corpus", FIXTURES / "demo" / "none"], "none: no such folder"),
+        (["--corpus", FIXTURES.parent / "docs" / "stylesheets"], "no capture there"),
         (["--corpus", FIXTURES, "--explore", "3"], "--corpus takes --version, --oracle and what makes the policy"),
     ],
 )
