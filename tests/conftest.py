@@ -59,6 +59,13 @@ def fixture_capture() -> Callable[[str], Capture]:
     return lambda name: read(FIXTURES / f"{name}.txt")
 
 
+def in_history(name: str) -> str:
+    """Return the name of a toolchain that ``make test`` does not install; skip the test where it is not there."""
+    if not toolchain.installed(name):
+        pytest.skip(f"make test does not install {name}")
+    return name
+
+
 @pytest.fixture(scope="session")
 def need_toolchain() -> Callable[[str], str]:
     """Return the name of a toolchain that is installed; skip the test where it is not.

@@ -22,12 +22,7 @@ from segscope.cli.options import CARD
     show_default=True,
     help="none: run it as it is; null: put the null device under it; cuda: insist on a GPU.",
 )
-@click.option(
-    "--card",
-    default="h200",
-    show_default=True,
-    help=CARD,
-)
+@click.option("--card", default="h200", show_default=True, help=CARD)
 @click.option(
     "--dump",
     default="",

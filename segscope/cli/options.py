@@ -22,12 +22,7 @@ def place_options(command: F) -> F:
         click.option(
             "--device", default="auto", show_default=True, help="cuda, null, or auto: a usable GPU, else null."
         ),
-        click.option(
-            "--card",
-            default="h200",
-            show_default=True,
-            help=CARD,
-        ),
+        click.option("--card", default="h200", show_default=True, help=CARD),
         click.option(
             "--timeout",
             default=600.0,

@@ -8,24 +8,17 @@ from shutil import copytree
 
 import pytest
 
-from segscope.capture import definition, toolchain
+from segscope.capture import definition
 from segscope.capture.definition import DEFINITIONS, capture_definition
 from segscope.capture.rope import capture_rope
 from segscope.capture.run import Request, run
 from segscope.errors import CaptureError, SegscopeError
 from segscope.model import Capture
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, in_history
 
 FIRST, JULY_2024, TODAY = "nvfuser-0.1.6.dev20240313", "nvfuser-0.2.8", "nvfuser-0.2.36"
 WORKLOADS = Path(definition.__file__).parent / "workloads"
 OF_NVFUSER = sorted(name for name in DEFINITIONS if not name.startswith(("rope", "softmax")))
-
-
-def in_history(name: str) -> str:
-    """Return the name of a toolchain that ``make test`` does not install; skip the test where it is not there."""
-    if not toolchain.installed(name):
-        pytest.skip(f"make test does not install {name}")
-    return name
 
 
 @lru_cache

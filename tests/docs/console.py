@@ -43,8 +43,7 @@ def commands(text: str) -> list[Command]:
 
 def problems(block: Block, folder: Path) -> list[str]:
     """Run a block in a folder that has the fixtures, and return what is not as the document says."""
-    if not (folder / "fixtures").exists():
-        (folder / "fixtures").symlink_to(ROOT / "fixtures")
+    with_fixtures(folder)
     wanted = commands(block.text)
     script = "\n".join(
         f"{{ {command.text}\n}} >$OUTPUTS/{number} 2>&1; echo $? >$OUTPUTS/{number}.code"
@@ -62,6 +61,12 @@ def problems(block: Block, folder: Path) -> list[str]:
         code = int((outputs / f"{number}.code").read_text())
         found += [f"{block.place}: $ {command.text}\n{problem}" for problem in _problem(command, printed, code)]
     return found
+
+
+def with_fixtures(folder: Path) -> None:
+    """Put the fixtures into a folder, where they are not there yet."""
+    if not (folder / "fixtures").exists():
+        (folder / "fixtures").symlink_to(ROOT / "fixtures")
 
 
 def without_network(block: Block, folder: Path) -> dict[str, str]:

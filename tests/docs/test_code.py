@@ -13,8 +13,8 @@ from typing import Any
 import click
 import pytest
 
-from segscope.capture import toolchain
 from segscope.cli import segscope
+from tests.conftest import in_history
 from tests.docs import console
 from tests.docs.documents import DOCUMENTS, ROOT, Block, blocks, name
 
@@ -45,10 +45,7 @@ def of_a_document(*languages: str, toolchains: bool) -> list[Any]:
 def toolchains_of(block: Block, need_toolchain: Need) -> None:
     """Skip where a toolchain of nvFuser's history is not here; ``make test`` installs the others."""
     for needed in block.needs:
-        if needed in INSTALLED_BY_MAKE:
-            need_toolchain(needed)
-        elif not toolchain.installed(needed):
-            pytest.skip(f"{block.place} needs {needed}, which is not installed")
+        (need_toolchain if needed in INSTALLED_BY_MAKE else in_history)(needed)
 
 
 @pytest.mark.parametrize("chosen", of_a_document("console", toolchains=False))
@@ -76,7 +73,7 @@ def test_python(chosen: list[Block], tmp_path: Path, need_toolchain: Need, monke
     needing = next((block for block in chosen if block.needs), chosen[0])
     for variable, value in console.without_network(needing, tmp_path).items():
         monkeypatch.setenv(variable, value)
-    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    console.with_fixtures(tmp_path)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in chosen:
