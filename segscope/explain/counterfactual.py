@@ -40,26 +40,27 @@ def counterfactuals(
         return ()
     from segscope.errors import SegscopeError
     from segscope.segmenter import Lab, Policy
-    from segscope.segmenter.same import moved
+    from segscope.segmenter.explore import counts_of
+    from segscope.segmenter.same import inexact
 
     try:
         lab = Lab(fusion)
         own = lab.run()
     except SegscopeError:
         return ()
-    if own.unknown or moved(fusion, own.fusion):
+    if inexact(fusion, own):
         return ()
+    before = counts_of(fusion)
     found = []
     for merges in [*((index,) for index in early), *([tuple(early)] if len(early) > 1 else [])]:
         refuse = frozenset(frozenset(tensors_of(history.merges[index].outputs)) for index in merges)
         other = lab.run(Policy(refuse=refuse))
-        kernels = (len(fusion.kernel_groups), len(other.fusion.kernel_groups))
-        groups = (len(fusion.groups), len(other.fusion.groups))
+        after = counts_of(other.fusion)
         found.append(
             Counterfactual(
                 merges=merges,
-                kernel_groups=kernels,
-                others=(groups[0] - kernels[0], groups[1] - kernels[1]),
+                kernel_groups=(before.kernel_groups, after.kernel_groups),
+                others=(before.others, after.others),
                 unknown=len(other.unknown),
             )
         )

@@ -15,7 +15,7 @@ from segscope.model.base import Model
 from segscope.segmenter.explore import Counts, counts_of
 from segscope.segmenter.policy import Policy
 from segscope.segmenter.run import Lab, OracleName
-from segscope.segmenter.same import moved
+from segscope.segmenter.same import inexact, unknown
 from segscope.segmenter.versions import Version, version, version_told_by
 
 Verdict = Literal["better", "worse", "same", "not exact", "unknown", "failed"]
@@ -103,19 +103,13 @@ def rows(
 
 def _judged(fusion: SegmentedFusion, lab: Lab, policy: Policy) -> dict[str, object]:
     own = lab.run()
-    told: dict[str, object] = {"own": counts_of(own.fusion)}
-    if own.unknown:
-        return told | {"verdict": "not exact", "why": _of_what(own.unknown[0].tensors)}
-    if changes := moved(fusion, own.fusion):
-        return told | {"verdict": "not exact", "why": changes[0].explain()}
+    before = counts_of(own.fusion)
+    told: dict[str, object] = {"own": before}
+    if why := inexact(fusion, own):
+        return told | {"verdict": "not exact", "why": why}
     other = lab.run(policy)
     if other.unknown:
-        return told | {"verdict": "unknown", "why": _of_what(other.unknown[0].tensors)}
-    counts = (len(own.fusion.kernel_groups), len(other.fusion.kernel_groups))
-    verdict = "same" if counts[0] == counts[1] else "better" if counts[1] < counts[0] else "worse"
-    return told | {"policy": counts_of(other.fusion), "verdict": verdict}
-
-
-def _of_what(tensors: frozenset[str]) -> str:
-    names = sorted(tensors, key=lambda name: int(name[1:]))
-    return f"nothing is known of {'+'.join(names[:6])}{'+...' if len(names) > 6 else ''}"
+        return told | {"verdict": "unknown", "why": unknown(other)}
+    after = counts_of(other.fusion)
+    fewer = before.kernel_groups - after.kernel_groups
+    return told | {"policy": after, "verdict": "same" if not fewer else "better" if fewer > 0 else "worse"}
