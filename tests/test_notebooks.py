@@ -24,6 +24,8 @@ TOOLCHAINS: Final = {
 LARGEST: Final = 600_000
 OF_ONE_RUN: Final = re.compile(r"/home/|/root/|/tmp/|0x[0-9a-f]{6}|\x1b|\bin \d+\.\d+s\b")
 """Paths of a machine, addresses, colours, pytest's times."""
+OUTER: Final = re.compile("PYTEST_|CI$|BUILD_NUMBER$|GITHUB_ACTIONS$")
+"""Variables of the run of this test, for which the pytest that a notebook runs, or a plugin of it, prints more."""
 REFUSED: Final = re.compile(r"(?<=trial )\d+(?= offered both as one)")
 """nvFuser 0.2.8 does not always try the same pairs in the same order."""
 
@@ -59,7 +61,7 @@ def run(name: str, folder: Path, home: Path | None = None) -> Path:
     shutil.copy(ROOT / "notebooks" / copy.name, copy)
     for beside in ("fixtures", "benchmarks"):
         (folder / beside).symlink_to(ROOT / beside)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {name: value for name, value in os.environ.items() if not OUTER.match(name)}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--nbmake", "--overwrite", "-p", "no:cacheprovider", copy],
         cwd=folder,
