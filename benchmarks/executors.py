@@ -13,8 +13,7 @@ from pathlib import Path
 
 from results import write_section
 
-from segscope.compare.executors import Comparison, compare_rope_executors
-from segscope.compare.executors.changed import read
+from segscope.compare.executors import Comparison, compare_rope_executors, read
 from segscope.compare.executors.model import Pass
 
 CONFIGS = ("tiny-llama-1.1b", "Llama-2-13b-hf")

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Final
 
 from segscope.capture.definition import DEFINITIONS, capture_definition
-from segscope.capture.device import choose
+from segscope.capture.device import choose, gpu_present
 from segscope.capture.fidelity import Comparison, Fidelity, Place, compare, title
 from segscope.capture.null_device import cards
 from segscope.capture.processes import signals_raise
 from segscope.capture.rope import capture_rope
 from segscope.capture.run import Request, run
-from segscope.capture.toolchain import ensure
+from segscope.capture.toolchain import ensure, is_managed
 from segscope.dump import read
-from segscope.errors import CaptureError, SegscopeError
+from segscope.errors import CaptureError, DeviceError, SegscopeError
 from segscope.model import Capture, Provenance
 
 CASES: Final[tuple[Callable[..., Capture], ...]] = (
@@ -48,6 +48,11 @@ def on_gpu(toolchain: str) -> tuple[list[Capture], list[str]]:
 
     Raises SegscopeError where there is no GPU, or the toolchain cannot use it.
     """
+    if not is_managed(toolchain) and not gpu_present():
+        raise DeviceError(
+            "no CUDA device on this machine: run segscope verify-device --save FOLDER on one that has it, and "
+            "segscope verify-device FOLDER here"
+        )
     choose("cuda", toolchain, "h200")
     captures, problems = [], []
     jobs = [partial(case, toolchain=toolchain, device="cuda") for case in CASES for _ in range(REPEATS)]

@@ -14,7 +14,7 @@ from typing import Any, Final
 from segscope.capture.arguments import TensorSpec, as_json, specified
 from segscope.capture.run import Request, run
 from segscope.capture.source import comes_along, digest, is_installed, source_of
-from segscope.capture.toolchain import CURRENT, default_name
+from segscope.capture.toolchain import CURRENT, default_name, require_thunder
 from segscope.errors import SegscopeError
 from segscope.model import Capture
 
@@ -113,6 +113,7 @@ def request(
     name, fact, target = _target(fn, toolchain or default_name())
     given = [specified(value, f"argument {number} of {name}") for number, value in enumerate(args, 1)]
     if jit is not None:
+        require_thunder(toolchain or default_name())
         _refuse_shapes(given, name)
     made = None if init is None else specified(dict(init) if isinstance(init, Mapping) else list(init), "init")
     options = None if jit is None else specified(dict(jit), "jit")

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from segscope.capture.configs import CONFIGS
 from segscope.capture.run import Request, run
+from segscope.capture.toolchain import default_name, require_thunder
 from segscope.errors import SegscopeError, one_of
 from segscope.model import Capture
 
@@ -61,6 +62,7 @@ def capture_rope(
             ``capture.provenance.end`` tells how it ended.
     """
     one_of("direction", direction, get_args(Direction))
+    require_thunder(toolchain or default_name())
     options = rope_options(config, batch=batch, sequence_length=sequence_length, dtype=dtype)
     return run(
         Request(

@@ -12,6 +12,9 @@ from segscope.checks.finding import Finding, Severity
 from segscope.model import SegmentedFusion
 
 _RESIZE: Final = "nvFuser's resize scheduler, where it is there and not disabled, has slices and pads inside kernels"
+_TOO_OLD: Final = "no scheduler of this nvFuser has slices and pads inside kernels; since 0.2.27.dev20250401 resize has"
+_BEFORE_RESIZE: Final = frozenset({"E0", "E1", "E2", "E3", "E4", "E5"})
+"""Forms of the dump of nvFusers that have no resize scheduler (segscope/segmenter/versions.toml)."""
 _BROADCAST: Final = "nvFuser's resize scheduler is there, but resizes no broadcast dimension, and reduces nothing"
 _LOG: Final = "NVFUSER_DUMP=segmenter_logging"
 
@@ -39,11 +42,12 @@ class ResizeBoundary(Check):
             exprs, tensors, reason = boundary(facts, source, target, values)
             hints = {value: expr for value in values if (expr := hint(facts, source, target, value))}
             outputs = [value for value in values if value in asked_for]
-            option = _LOG
+            option: str | None = _LOG
             if exprs:
                 why = f"is there because {reason}"
-                advice = _BROADCAST if facts.resize_scheduler else _RESIZE
-                option = "NVFUSER_DISABLE=resize_scheduler"
+                too_old = fusion.era in _BEFORE_RESIZE
+                advice = _BROADCAST if facts.resize_scheduler else _TOO_OLD if too_old else _RESIZE
+                option = None if too_old else "NVFUSER_DISABLE=resize_scheduler"
             elif hints:
                 exprs, tensors = list(hints.values()), list(hints)
                 why = f"is there because of a hint (SegmenterSet) at {listed(tensors)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
+from segscope.cli.reading import read_capture, strict_option, warn
 from segscope.cli.writing import say
 
 
@@ -33,8 +33,7 @@ def command(ctx: click.Context, file: str, expressions: tuple[str, ...], number:
     from segscope.vocabulary import SCHEDULERS
 
     asked = [read_expression(text) for text in expressions]
-    capture = read_capture(file, strict)
-    capture = capture.model_copy(update={"source": file, "fusions": choose_fusions(capture, number)})
+    capture = read_capture(file, strict, number).model_copy(update={"source": file})
     try:
         values = {term: count_of(term, capture) for expression in asked for term in expression.terms}
     except AssertionError as error:

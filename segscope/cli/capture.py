@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from segscope.cli.options import CARD
+from segscope.cli.options import CARD, only_with
 
 
 @click.command(
@@ -30,7 +30,8 @@ from segscope.cli.options import CARD
     help="What to dump besides segmented_fusion, such as segmenter_logging; commas between several.",
 )
 @click.argument("arguments", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-def command(out: Path, device: str, card: str, dump: str, arguments: tuple[str, ...]) -> int:
+@click.pass_context
+def command(ctx: click.Context, out: Path, device: str, card: str, dump: str, arguments: tuple[str, ...]) -> int:
     """Run COMMAND with NVFUSER_DUMP=segmented_fusion, in your own environment.
 
     Its output passes through as it comes, and what it prints on standard output goes to the file too; the exit code is
@@ -39,6 +40,7 @@ def command(out: Path, device: str, card: str, dump: str, arguments: tuple[str, 
     """
     from segscope.capture.command import capture_command, merged, summary
 
+    only_with(ctx, "--device null", device == "null", "--card")
     code = capture_command(
         arguments, dump=merged(dump, ()).split(",") if dump else (), device=device, card=card, out=out
     )

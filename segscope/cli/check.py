@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture
+from segscope.cli.reading import read_capture
 from segscope.cli.writing import say
 
 
@@ -63,8 +63,8 @@ def command(
         raise click.UsageError("no rule is left: --ignore names what --select does", ctx)
     captures = []
     for file in files:
-        capture = read_capture(file, strict=False)
-        captures.append(capture.model_copy(update={"source": file, "fusions": choose_fusions(capture, number)}))
+        capture = read_capture(file, strict=False, number=number)
+        captures.append(capture.model_copy(update={"source": file}))
     report = Report(
         captures=captures,
         rules=tuple(rules),

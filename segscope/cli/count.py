@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
+from segscope.cli.reading import read_capture, strict_option, warn
 
 if TYPE_CHECKING:
     from segscope.dump.tally import GroupTally
@@ -48,7 +48,7 @@ def command(file: str, scheduler: str | None, number: int | None, strict: bool) 
 def _from_models(file: str, number: int | None, strict: bool) -> list[list[GroupTally]]:
     from segscope.dump.tally import GroupTally
 
-    fusions = choose_fusions(read_capture(file, strict), number)
     return [
-        [GroupTally(group.scheduler, fusion.launches_kernel(group)) for group in fusion.groups] for fusion in fusions
+        [GroupTally(group.scheduler, fusion.launches_kernel(group)) for group in fusion.groups]
+        for fusion in read_capture(file, strict, number).fusions
     ]

@@ -90,8 +90,7 @@ def command(
     taken away, to see what matters.
     """
     from segscope.cli.writing import made
-    from segscope.compare.executors import compare_rope_executors
-    from segscope.compare.executors.changed import read
+    from segscope.compare.executors import compare_rope_executors, read
     from segscope.errors import SegscopeError
 
     before = read(against) if against else None

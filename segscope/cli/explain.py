@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option
+from segscope.cli.options import only_with
+from segscope.cli.reading import read_capture, strict_option
 from segscope.cli.writing import say
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
     help="How to print it.",
 )
 @strict_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     file: str,
     number: int | None,
     merges: tuple[str, ...],
@@ -61,18 +64,15 @@ def command(
     """
     from segscope.explain import explain, headroom, merge
 
-    if verify and not asks_headroom:
-        raise click.UsageError("--verify asks about the groups that --headroom finds: name both")
-    if toolchain and not verify:
-        raise click.UsageError("--toolchain is what --verify asks: name both")
-    capture = read_capture(file, strict)
-    fusions = choose_fusions(capture, number)
-    if merges and len(fusions) > 1:
+    only_with(ctx, "--headroom", asks_headroom, "--seconds", "--verify")
+    only_with(ctx, "--verify", verify, "--toolchain", "--device")
+    capture = read_capture(file, strict, number)
+    if merges and len(capture.fusions) > 1:
         raise click.UsageError(
-            f"--merge names groups of one fusion, and here are {len(fusions)}: name it with --fusion"
+            f"--merge names groups of one fusion, and here are {len(capture.fusions)}: name it with --fusion"
         )
     told = []
-    for fusion in fusions:
+    for fusion in capture.fusions:
         part = _Part(fusion)
         if merges:
             part.merges = [merge(fusion, *_indices(fusion, names)) for names in merges]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 CARD: Final = "The card that the null device plays: a100, h100, h200, b200 or l4."
 """The help of ``--card``."""
@@ -55,6 +56,14 @@ def results_option(command: F) -> F:
             help="Folder of results, which later runs go on with.",
         ),
     )
+
+
+def only_with(ctx: click.Context, needed: str, there: bool, *names: str) -> None:
+    """Raise UsageError where one of the options ``names`` was given and what it ``needed``, which it is of, is not."""
+    for param in ctx.command.params:
+        name = next((name for name in names if name in param.opts), None)
+        if name and not there and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{name} needs {needed}", ctx)
 
 
 def _with(command: F, *options: Callable[[F], F]) -> F:

@@ -18,13 +18,16 @@ _SHOWN = 3
 strict_option = click.option("--strict", is_flag=True, help="Fail if anything in a dump cannot be read.")
 
 
-def read_capture(path: str, strict: bool) -> Capture:
-    """Read a dump or a capture (``-`` is standard input); warn of what is not whole in it, or fail if ``strict``."""
+def read_capture(path: str, strict: bool, number: int | None = None) -> Capture:
+    """Read a dump or a capture (``-`` is standard input), of one fusion or of all.
+
+    Warns of what is not whole in it, or fails if ``strict``. SegscopeError where there is no fusion ``number``.
+    """
     from segscope.dump import read
 
     capture = read(path, strict=strict)
     warn_about(capture)
-    return capture
+    return capture if number is None else capture.model_copy(update={"fusions": choose_fusions(capture, number)})
 
 
 def warn_about(capture: Capture) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segscope.cli.options import only_with
 from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
 from segscope.render import SUFFIXES
 
@@ -63,8 +64,10 @@ class FusionNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 @click.option(
     "--radius",
     type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
     metavar="N",
-    help="How many cuts away from --focus and --query a group is drawn.  [default: 1]",
+    help="How many cuts away from --focus and --query a group is drawn.",
 )
 @click.option("--collapse", type=click.Choice(["metadata"]), help="Draw metadata groups as small boxes, some as one.")
 @click.option("--findings", "marked", is_flag=True, help="Check the fusion, and mark what breaks a rule.")
@@ -87,14 +90,16 @@ class FusionNumber(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     help="What the kernels of the proof may hold.  [default: what this nvFuser allowed]",
 )
 @strict_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     file: str,
     output: str,
     number: int | None,
     level: Level,
     focus: tuple[str, ...],
     query: str | None,
-    radius: int | None,
+    radius: int,
     collapse: str | None,
     marked: bool,
     timed: str | None,
@@ -114,8 +119,8 @@ def command(
 
     if output != "-":
         format_of(output)
-    if radius is not None and not focus and query is None:
-        raise click.UsageError("--radius is that of --focus and --query: use it with one of them")
+    only_with(ctx, "--focus or --query", bool(focus) or query is not None, "--radius")
+    only_with(ctx, "--grouping proof", grouping == "proof", "--rules")
     if timed and grouping == "proof":
         raise click.UsageError("--timing is of nvFuser's own groups: use it without --grouping proof")
     capture = read_capture(file, strict)
@@ -125,14 +130,12 @@ def command(
     if grouping == "proof":
         title = _title(capture, "the fewest connected kernels, not nvFuser's groups")
         fusions = tuple(_proof(fusion, rules) for fusion in fusions)
-    elif rules:
-        raise click.UsageError("--rules are those of a proof: use it with --grouping proof")
 
     def view_of(fusion: SegmentedFusion) -> View:
         return View(
             level=level,
             focus=tuple(group_index(fusion, label) for label in focus),
-            radius=1 if radius is None else radius,
+            radius=radius,
             query=query,
             collapse=collapse is not None,
             findings=_findings(fusion) if marked else (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option
+from segscope.cli.reading import read_capture, strict_option
 from segscope.cli.writing import console
 
 
@@ -23,10 +23,7 @@ def command(files: tuple[str, ...], as_json: bool, number: int | None, strict: b
 
     if as_json and len(files) > 1:
         raise SegscopeError(f"--json prints one capture, and {len(files)} files are named")
-    captures = []
-    for file in files:
-        capture = read_capture(file, strict)
-        captures.append(capture.model_copy(update={"fusions": choose_fusions(capture, number)}))
+    captures = [read_capture(file, strict, number) for file in files]
     if as_json:
         click.echo(captures[0].model_dump_json(indent=1))
         return

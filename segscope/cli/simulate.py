@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from segscope.cli.reading import choose_fusions, read_capture, strict_option, warn
+from segscope.cli.options import only_with
+from segscope.cli.reading import read_capture, strict_option, warn
 from segscope.cli.writing import say
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option("--toolchain", metavar="NAME", help="The toolchain that --oracle real asks.  [default: the version's]")
 @click.option("--explore", type=click.IntRange(1), metavar="N", help="Try N random orders; -o is for the best.")
-@click.option("--seed", type=int, metavar="S", help="The first seed of --explore.  [default: 0]")
+@click.option("--seed", default=0, show_default=True, metavar="S", help="The first seed of --explore.")
 @click.option(
     "--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Try it on each capture below DIR, not on FILE."
 )
@@ -59,7 +60,7 @@ def command(
     oracle: str,
     toolchain: str | None,
     explore: int | None,
-    seed: int | None,
+    seed: int,
     corpus: Path | None,
     output: Path | None,
     strict: bool,
@@ -80,10 +81,8 @@ def command(
 
     if (file is None) == (corpus is None):
         raise click.UsageError("name FILE or --corpus DIR")
-    if toolchain and oracle != "real":
-        raise click.UsageError("--toolchain is what --oracle real asks: name both")
-    if seed is not None and explore is None:
-        raise click.UsageError("--seed is that of --explore: name both")
+    only_with(ctx, "--oracle real", oracle == "real", "--toolchain")
+    only_with(ctx, "--explore", explore is not None, "--seed")
     merges = (frozenset(map(merge_named, names)) for names in (refuse, force))
     chosen = replace(policy(policies), boundary=not no_boundary, refuse=next(merges), force=next(merges))
     if corpus is not None:
@@ -91,11 +90,10 @@ def command(
             raise click.UsageError("--corpus takes --version, --oracle and what makes the policy, and nothing else")
         ctx.exit(_over(corpus, chosen, oracle, version))
     assert file is not None
-    capture = read_capture(file, strict)
-    fusions = choose_fusions(capture, number)
-    _check_names(chosen, fusions)
-    asked = _Asked(capture, fusions, version, _oracle(oracle, toolchain), chosen)
-    same = _explored(asked, explore, seed or 0) if explore else _simulated(asked)
+    capture = read_capture(file, strict, number)
+    _check_names(chosen, capture.fusions)
+    asked = _Asked(capture, version, _oracle(oracle, toolchain), chosen)
+    same = _explored(asked, explore, seed) if explore else _simulated(asked)
     if output:
         asked.write(output)
     ctx.exit(0 if same else 1)
@@ -107,13 +105,11 @@ class _Asked:
     def __init__(
         self,
         capture: Capture,
-        fusions: Sequence[SegmentedFusion],
         version: str | None,
         oracle: OracleOf,
         policy: Policy,
     ) -> None:
         self.capture = capture
-        self.fusions = fusions
         self._version = version
         self.oracle = oracle
         self.policy = policy
@@ -123,7 +119,10 @@ class _Asked:
         from segscope.segmenter import version
         from segscope.segmenter.corpus import version_of
 
-        return version(self._version) if self._version else version_of(self.capture, fusion)
+        found = version(self._version) if self._version else version_of(self.capture, fusion)
+        if found.newest:
+            warn(f"nvFuser {found.name} is later than {found.newest}, the last that is known: taken for that")
+        return found
 
     def write(self, output: Path) -> None:
         """Write a capture of what was made; it keeps where the fusions came from, with a note of what it is."""
@@ -154,7 +153,7 @@ def _simulated(asked: _Asked) -> bool:
     from segscope.segmenter.same import moved
 
     every = True
-    for fusion in asked.fusions:
+    for fusion in asked.capture.fusions:
         version = asked.version(fusion)
         simulation = simulate(fusion, oracle=asked.oracle, version=version, policy=asked.policy)
         same = not moved(fusion, simulation.fusion)
@@ -169,7 +168,7 @@ def _explored(asked: _Asked, orders: int, seed: int) -> bool:
     from segscope.render.simulation import exploration_lines
     from segscope.segmenter.explore import explore
 
-    for fusion in asked.fusions:
+    for fusion in asked.capture.fusions:
         with click.progressbar(length=orders, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
             found = explore(
                 fusion,

@@ -103,6 +103,18 @@ def chunks(path: str | Path, report: SourceReport) -> Iterator[bytes]:
         raise SegscopeError(f"{name}: {error.strerror or error}") from None
 
 
+def whole(path: str | Path) -> bytes:
+    """Return the content of a file, or of standard input for ``-``, decompressed.
+
+    Raises SegscopeError where it cannot be read, and for compressed data that ends early or is damaged.
+    """
+    report = SourceReport()
+    content = b"".join(chunks(path, report))
+    if report.notes:
+        raise SegscopeError(f"{path}: {report.notes[0].reason}")
+    return content
+
+
 def _opened(name: str) -> AbstractContextManager[Readable]:
     if name != "-":
         return Path(name).open("rb")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from segscope.errors import SegscopeError
 from segscope.model import SegmentedFusion
@@ -36,6 +36,8 @@ class Version(Model):
     """As it was asked for."""
     steps: frozenset[str]
     """Names from versions.toml."""
+    newest: str = ""
+    """Where it is later than every version in the table, the last of these, as which it counts."""
 
     def __contains__(self, step: str) -> bool:
         return step in self.steps
@@ -49,7 +51,7 @@ class Version(Model):
         every = known_steps()
         if step not in every:
             raise SegscopeError(f"unknown step {step!r}; known: {', '.join(sorted(every))}")
-        return Version(name=self.name, steps=self.steps | {step} if has else self.steps - {step})
+        return self.model_copy(update={"steps": self.steps | {step} if has else self.steps - {step}})
 
 
 def version(name: str) -> Version:
@@ -62,10 +64,12 @@ def version(name: str) -> Version:
     if match is None:
         raise SegscopeError(f"{name!r} is no version of nvFuser; write 0.2.8 or 0.2.27.dev20250415")
     asked = _key(match)
-    before = [steps for key, steps in _table() if key <= asked]
+    before = [entry for entry in _table() if entry.key <= asked]
     if not before:
         raise SegscopeError(f"nvFuser {name} is older than the segmenters that are known, which begin with 0.1.6")
-    return Version(name=name, steps=before[-1])
+    last = _table()[-1]
+    later = asked[0] > last.key[0] or (match[2] is not None and asked > last.key)
+    return Version(name=name, steps=before[-1].steps, newest=last.name if later else "")
 
 
 def version_told_by(fusion: SegmentedFusion) -> Version:
@@ -80,7 +84,15 @@ def version_told_by(fusion: SegmentedFusion) -> Version:
 
 def known_steps() -> frozenset[str]:
     """Return the names of all steps."""
-    return _table()[-1][1]
+    return _table()[-1].steps
+
+
+class _Entry(NamedTuple):
+    """A version in the table."""
+
+    name: str
+    key: tuple[tuple[int, ...], str]
+    steps: frozenset[str]
 
 
 def _key(match: re.Match[str]) -> tuple[tuple[int, ...], str]:
@@ -88,12 +100,12 @@ def _key(match: re.Match[str]) -> tuple[tuple[int, ...], str]:
 
 
 @lru_cache(maxsize=1)
-def _table() -> list[tuple[tuple[tuple[int, ...], str], frozenset[str]]]:
+def _table() -> list[_Entry]:
     steps: frozenset[str] = frozenset()
     table = []
     for entry in read_toml(Path(__file__).with_name("versions.toml"))["version"]:
         match = _NAME.fullmatch(entry["nvfuser"])
         assert match is not None
         steps |= set(entry["adds"])
-        table.append((_key(match), steps))
+        table.append(_Entry(entry["nvfuser"], _key(match), steps))
     return table

@@ -10,7 +10,7 @@ import pytest
 from segscope import TensorSpec, capture_function
 from segscope.capture.arguments import as_json
 from segscope.capture.function import key, request
-from segscope.errors import CaptureError, SegscopeError
+from segscope.errors import CaptureError, SegscopeError, ToolchainError
 from tests.capture import programs
 
 TODAY, JULY_2024 = "nvfuser-0.2.36", "nvfuser-0.2.8"
@@ -127,6 +127,12 @@ def test_what_cannot_travel(fn: Any, args: tuple[object, ...], says: str) -> Non
     with pytest.raises(SegscopeError, match=says) as caught:
         capture_function(fn, *args, toolchain=TODAY)
     assert "\n" not in str(caught.value)
+
+
+def test_thunder_is_needed_unless_the_function_goes_without() -> None:
+    with pytest.raises(ToolchainError, match=r"toolchain nvfuser-0\.2\.0\.dev20240316 has no Thunder"):
+        request(programs.plain, MATRIX, 1.0, toolchain="nvfuser-0.2.0.dev20240316")
+    request(programs.plain, MATRIX, 1.0, toolchain="nvfuser-0.2.0.dev20240316", jit=None)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,10 @@ def test_merges_by_position_and_by_group_id(cli: Cli) -> None:
         (["--merge", "3"], "name at least two groups to merge"),
         (["--merge", "3,99"], "no group '99' in fusion 0; valid: #0, #1"),
         (["--merge", ""], "no group '' in fusion 0"),
-        (["--verify"], "--verify asks about the groups that --headroom finds: name both"),
+        (["--verify"], "--verify needs --headroom"),
+        (["--seconds", "3"], "--seconds needs --headroom"),
+        (["--headroom", "--toolchain", "nvfuser-0.2.8"], "--toolchain needs --verify"),
+        (["--headroom", "--device", "null"], "--device needs --verify"),
         (["--fusion", "7"], "no fusion 7; the only fusion is 0"),
     ],
 )

@@ -125,6 +125,15 @@ def test_a_signal_leaves_nothing(number: int, tmp_path: Path, need_toolchain: Ca
     assert left.stdout == ""
 
 
+def test_a_toolchain_without_thunder_is_told_before_it_is_installed(cli: Cli, tmp_path: Path) -> None:
+    done = cli("rope", "--toolchain", "nvfuser-0.2.0.dev20240316", "--out", tmp_path)
+    assert done.code == 2
+    assert done.err == (
+        "segscope: error: toolchain nvfuser-0.2.0.dev20240316 has no Thunder; "
+        "use one that has: see segscope toolchain list\n"
+    )
+
+
 def test_an_unwritable_folder_is_told_before_the_run(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = cli("rope", "--toolchain", "current", "--out", tmp_path / "file" / "out")

@@ -142,8 +142,8 @@ def test_a_policy_is_not_judged_where_the_dump_is_not_met(cli: Cli, tmp_path: Pa
         ([JULY, "--version", "newest"], "'newest' is no version of nvFuser"),
         ([JULY, "--oracle", "log"], "fusion 0: no log in the dump"),
         ([JULY_LOG, "--oracle", "log", "--no-boundary"], "keep the boundary rule; use the oracle rules"),
-        ([JULY, "--toolchain", "nvfuser-0.2.8"], "--toolchain is what --oracle real asks: name both"),
-        ([JULY, "--seed", "1"], "--seed is that of --explore: name both"),
+        ([JULY, "--toolchain", "nvfuser-0.2.8"], "--toolchain needs --oracle real"),
+        ([JULY, "--seed", "1"], "--seed needs --explore"),
         ([JULY, "--fusion", "7"], "no fusion 7; the only fusion is 0"),
         (["--corpus", FIXTURES / "demo" / "none"], "none: no such folder"),
         (["--corpus", FIXTURES.parent / "docs" / "stylesheets"], "no capture there"),
@@ -155,6 +155,15 @@ def test_what_cannot_be_done_is_exit_code_2(cli: Cli, arguments: list[str | Path
     assert (done.code, done.out) == (2, "")
     assert says in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_version_of_tomorrow_is_taken_for_the_last_that_is_known(cli: Cli) -> None:
+    done = cli("simulate", FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_forward.txt", "--version", "9.9")
+    assert "warning: nvFuser 9.9 is later than 0.2.36.dev20260301, the last that is known: taken for that" in done.err
+    assert (
+        done.out.replace("9.9", "0.2.36")
+        == cli("simulate", FIXTURES / "h200_0.2.36_Llama-2-13b-hf_bookend0_forward.txt", "--version", "0.2.36").out
+    )
 
 
 def test_half_a_dump_is_not_segmented(cli: Cli, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def _rescheduled(group: Group) -> Group:
     ("arguments", "says"),
     [
         (["--toolchain", TODAY], f"toolchain {TODAY} has no GPU code; use --toolchain current with --device cuda"),
+        (["--toolchain", "current"], "run segscope verify-device --save FOLDER on one that has it, and segscope"),
         (["--save", "{tmp}", "--toolchain", "nvfuser-9"], "unknown toolchain 'nvfuser-9'; valid: "),
         (["{tmp}"], "no captures; make some on a machine with a GPU: segscope verify-device --save"),
         (["{tmp}", "--save", "{tmp}"], "--save only makes captures: leave out FOLDER and --out"),

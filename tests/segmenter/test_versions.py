@@ -23,6 +23,16 @@ def test_a_version_between_two_has_what_the_earlier_one_has() -> None:
     assert version("0.2.36+git81c4b22").steps == version("0.2.36").steps
 
 
+@pytest.mark.parametrize("name", ["0.2.37", "0.2.36.dev20260315", "1.0"])
+def test_a_version_that_is_not_known_yet_says_so(name: str) -> None:
+    assert version(name).newest == version(name).having("resize_scheduler", False).newest == "0.2.36.dev20260301"
+
+
+@pytest.mark.parametrize("name", ["0.2.8", "0.2.36", "0.2.36.dev20260301", "0.2.36+git81c4b22"])
+def test_a_version_that_is_known_needs_no_other(name: str) -> None:
+    assert version(name).newest == ""
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -34,6 +34,7 @@ __all__ = [
     "is_managed",
     "names",
     "remove",
+    "require_thunder",
     "root",
     "state",
 ]
@@ -165,6 +166,12 @@ def add_like(name: str, like: str, own: tuple[str, ...], date: str = "") -> None
     if isinstance(spec, AddedInterpreter):
         raise ToolchainError(f"segscope does not install toolchain {like}: it cannot make another like it")
     added.add(wheels.with_wheels(spec, name, own, date))
+
+
+def require_thunder(name: str) -> None:
+    """Raise ToolchainError where a toolchain that segscope installs has no Thunder, and for an unknown name."""
+    if isinstance(spec := get(name), ToolchainSpec) and spec.version("lightning-thunder") == "-":
+        raise ToolchainError(f"toolchain {name} has no Thunder; use one that has: see segscope toolchain list")
 
 
 def remove(name: str) -> None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-from pydantic import ValidationError
-
 from segscope.compare.executors.model import Comparison, Direction, Pass, Run
-from segscope.errors import SegscopeError
 
 NOISE: Final = 1.1
 """Times are told where they differ by more than this factor."""
@@ -21,16 +17,6 @@ class Change(NamedTuple):
     text: str
     is_of_kernels: bool
     """Whether it counts regions, segments, kernels or launches; what was run, where, and times are no such change."""
-
-
-def read(file: Path) -> Comparison:
-    """Read a comparison.json; SegscopeError for a file that is none."""
-    try:
-        return Comparison.model_validate_json(file.read_text(encoding="utf-8"))
-    except (ValidationError, UnicodeDecodeError):
-        raise SegscopeError(
-            f"{file} is no comparison of executors: give a comparison.json of segscope executors"
-        ) from None
 
 
 def changes(before: Comparison, after: Comparison) -> tuple[Change, ...]:

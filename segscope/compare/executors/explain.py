@@ -8,7 +8,8 @@ from typing import Final
 
 from segscope.checks.facts import listed
 from segscope.compare.executors.graphs import differences, first_difference
-from segscope.compare.executors.model import Ablation, Direction, Explanation, Pass, Region, Run
+from segscope.compare.executors.model import Ablation, Direction, Explanation, Pass, Run
+from segscope.compare.executors.region import Region
 
 WRONG: Final = 10
 """How many times the reference's largest error is no matter of rounding any more."""

@@ -7,7 +7,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from segscope.compare.executors.model import Difference, Node
+from segscope.compare.executors.model import Difference
+from segscope.compare.executors.region import Node
 from segscope.compare.executors.words import kind
 
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")

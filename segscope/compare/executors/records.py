@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from segscope.compare.executors.model import (
-    Buffer,
-    Direction,
-    Kernel,
-    Node,
-    Pass,
-    Region,
-    Trace,
-    TracedOperation,
-    WhyNotFused,
-)
+from segscope.compare.executors.model import Direction, Pass, Trace, TracedOperation
+from segscope.compare.executors.region import Buffer, Kernel, Node, Region, WhyNotFused
 from segscope.compare.executors.traffic import bytes_read, traffic
 from segscope.compare.executors.words import QUIET, is_view, kind
 from segscope.explain import explain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from segscope.compare.executors.model import Buffer, total
+from segscope.compare.executors.region import Buffer, total
 from segscope.model import SegmentedFusion
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from segscope.compare.executors.model import total
+from segscope.compare.executors.region import total
 from segscope.compare.executors.traffic import traffic
 from segscope.compare.timing.assign import fits_group
 from segscope.compare.timing.model import GroupTime, KernelTime, KernelTimes, Overlay

@@ -10,6 +10,7 @@ from typing import Any, Final
 from segscope.compare.timing.kernels import Launch, collect, has_group
 from segscope.compare.timing.model import KernelTimes
 from segscope.compare.timing.tables import launches_in
+from segscope.dump.source import whole
 from segscope.errors import SegscopeError
 
 Record = Mapping[str, Any]
@@ -31,7 +32,7 @@ def read(path: str | Path) -> KernelTimes:
     Raises SegscopeError where it cannot be read, is none of these, or has no kernel of nvFuser with a group's number.
     """
     source = str(path)
-    text = _text(path)
+    text = whole(path).decode("utf-8-sig", errors="replace")
     if text.lstrip().startswith(("{", "[")):
         return _times(source, _from_json(text, source))
     return _times(source, launches_in(text, source))
@@ -62,16 +63,6 @@ def _times(source: str, launches: Iterable[Launch]) -> KernelTimes:
     if not kernels:
         raise SegscopeError(f"{source}: no kernel of nvFuser whose name has a group (nvfuser_..._f0_c1_r0_g<group id>)")
     return KernelTimes(source=source, kernels=kernels)
-
-
-def _text(path: str | Path) -> str:
-    from segscope.dump.source import SourceReport, chunks
-
-    report = SourceReport()
-    data = b"".join(chunks(path, report))
-    if report.notes:
-        raise SegscopeError(f"{path}: {report.notes[0].reason}")
-    return data.decode("utf-8-sig", errors="replace")
 
 
 def _from_json(text: str, source: str) -> Iterator[Launch]:

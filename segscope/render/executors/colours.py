@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from segscope.compare.executors.model import Kernel
+from segscope.compare.executors.region import Kernel
 from segscope.graph import components, successors
 from segscope.vocabulary import METADATA_KINDS
 

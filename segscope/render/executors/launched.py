@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from typing import Final, NamedTuple
 
-from segscope.compare.executors.model import Kernel, Pass, Region
+from segscope.compare.executors.model import Pass
+from segscope.compare.executors.region import Kernel, Region
 from segscope.vocabulary import KERNEL_NAME
 
 _NVFUSER: Final = re.compile(KERNEL_NAME)

@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from segscope.compare.executors.model import Pass, Region
+from segscope.compare.executors.model import Pass
+from segscope.compare.executors.region import Region
 from segscope.compare.executors.words import QUIET, kind
 
 

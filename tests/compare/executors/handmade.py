@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from segscope.compare.executors.model import Node
+from segscope.compare.executors.region import Node
 
 
 def node(name: str, operation: str, *inputs: str, arguments: str | None = None, shape: Iterable[int] = (4, 4)) -> Node:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from segscope.compare.executors.changed import Change, changes, read
+from segscope.compare.executors import read
+from segscope.compare.executors.changed import Change, changes
 from segscope.compare.executors.model import Comparison, Timing
 from segscope.errors import SegscopeError
 from tests.render.executors.samples import NAMES, TODAY, comparison, forward, kernel, real, region, run, with_all
@@ -123,10 +126,18 @@ def test_another_workload_is_told_and_is_no_change_of_kernels() -> None:
     )
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_what_is_written_is_read(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     file = tmp_path / "comparison.json"
-    file.write_text(real(TODAY).model_dump_json(indent=1), encoding="utf-8")
+    file.write_bytes(pack(real(TODAY).model_dump_json(indent=1).encode()))
     assert read(file) == real(TODAY)
+
+
+def test_half_a_file_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "half.json.gz"
+    file.write_bytes(gzip.compress(real(TODAY).model_dump_json().encode())[:1000])
+    with pytest.raises(SegscopeError, match=r"half\.json\.gz: the gzip data ends early"):
+        read(file)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"schema_version": 2}', b"\xff\xfe\x00"])

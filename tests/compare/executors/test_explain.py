@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from segscope.compare.executors.explain import explain
-from segscope.compare.executors.model import Ablation, Comparison, Direction, Explanation, Region, Run, Timing
+from segscope.compare.executors.model import Ablation, Comparison, Direction, Explanation, Run, Timing
+from segscope.compare.executors.region import Region
 from tests.render.executors.samples import NAMES, THUNDER_711, TODAY, forward, kernel, real, region, run
 
 from .handmade import node

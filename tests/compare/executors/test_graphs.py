@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segscope.compare.executors.graphs import differences, first_difference
-from segscope.compare.executors.model import Difference, Node
+from segscope.compare.executors.model import Difference
+from segscope.compare.executors.region import Node
 
 from .handmade import node
 

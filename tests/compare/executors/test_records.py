@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from segscope import dump
-from segscope.compare.executors.model import Kernel, Region
 from segscope.compare.executors.records import read_pass
+from segscope.compare.executors.region import Kernel, Region
 from segscope.compare.executors.words import is_view
 from segscope.model import Capture
 from tests.conftest import FIXTURES

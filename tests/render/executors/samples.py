@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
-from segscope.compare.executors.model import Comparison, Direction, Kernel, Pass, Region, Run
+from segscope.compare.executors import read
+from segscope.compare.executors.model import Comparison, Direction, Pass, Run
+from segscope.compare.executors.region import Kernel, Region
 from segscope.model import ChildEnd
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "executors"
@@ -20,7 +22,7 @@ NAMES = (TODAY, THUNDER_711)
 
 
 def real(name: str) -> Comparison:
-    return Comparison.model_validate_json(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
+    return read(FOLDER / f"{name}.json.gz")
 
 
 def trimmed(comparison: Comparison) -> Comparison:

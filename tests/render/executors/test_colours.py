@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segscope.compare.executors.model import Comparison, Direction, Kernel
+from segscope.compare.executors.model import Comparison, Direction
+from segscope.compare.executors.region import Kernel
 from segscope.render.executors.colours import ENOUGH, Work, colours, work_of
 from segscope.render.executors.fills import FILLS, letter, work_style
 from segscope.render.executors.launched import launched
