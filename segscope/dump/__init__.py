@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from segscope.dump.source import SourceReport, batches, chunks, lines, text_lines
+from segscope.dump.source import SourceReport, batches, chunks, joined, lines, text_lines
 from segscope.errors import SegscopeError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def read(path: str | Path, *, strict: bool = False) -> Capture:
     first = next(content, b"")
     content = chain([first], content)
     if is_json(first):
-        return strictly(_from_json(b"".join(content), str(path)), strict)
+        return strictly(_from_json(joined(content, path), str(path)), strict)
     return strictly(Parse(str(path), report).capture(batches(content, report)), strict)
 
 

@@ -28,6 +28,8 @@ from segscope.errors import SegscopeError
 
 LIMIT = 4 << 20
 """Longest text of a line, in bytes."""
+WHOLE = 1 << 30
+"""Most bytes, unpacked, of a file that is read whole."""
 _MOST_PLACES = 1000
 
 _ANSI = re.compile(
@@ -106,13 +108,26 @@ def chunks(path: str | Path, report: SourceReport) -> Iterator[bytes]:
 def whole(path: str | Path) -> bytes:
     """Return the content of a file, or of standard input for ``-``, decompressed.
 
-    Raises SegscopeError where it cannot be read, and for compressed data that ends early or is damaged.
+    Raises SegscopeError where it cannot be read or is more than ``WHOLE``, and for compressed data that ends early or
+    is damaged.
     """
     report = SourceReport()
-    content = b"".join(chunks(path, report))
+    content = joined(chunks(path, report), path)
     if report.notes:
         raise SegscopeError(f"{path}: {report.notes[0].reason}")
     return content
+
+
+def joined(content: Iterable[bytes], path: str | Path) -> bytes:
+    """Return chunks as one. SegscopeError where they are more than ``WHOLE``."""
+    found = bytearray()
+    for chunk in content:
+        found += chunk
+        if len(found) > WHOLE:
+            raise SegscopeError(
+                f"{path}: more than {WHOLE >> 20:,} MiB; a dump or log may be longer, this is read whole"
+            )
+    return bytes(found)
 
 
 def _opened(name: str) -> AbstractContextManager[Readable]:

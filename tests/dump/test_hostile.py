@@ -1,10 +1,12 @@
 """Lines that look like nvFuser's and are not, or only in part."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from segscope.compare import executors, timing
 from segscope.dump import parse, read
 from segscope.dump.tally import tally
 from segscope.errors import NoDumpError, SegscopeError
@@ -105,6 +107,23 @@ def test_what_nvfuser_says_of_failures_is_shown(cli: Cli) -> None:
     done = cli("show", "-", input=f"{JULY}RuntimeError: Error from segmentation group 3: no luck\n")
     assert done.code == 0
     assert "nvFuser failed: RuntimeError: Error from segmentation group 3: no luck" in done.err
+
+
+@pytest.mark.parametrize(
+    ("reader", "file"),
+    [
+        (read, FIXTURES / "demo/nvfuser-0.2.36/capture.json"),
+        (executors.read, FIXTURES / "executors/thunder-711.json.gz"),
+        (timing.read, FIXTURES / "traces/h200_nvfuser_Llama-2-13b-hf_nograd.json.gz"),
+    ],
+)
+def test_what_is_read_whole_has_a_limit(
+    reader: Callable[[Path], object], file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader(file)
+    monkeypatch.setattr("segscope.dump.source.WHOLE", file.stat().st_size - 1)
+    with pytest.raises(SegscopeError, match=r"json(\.gz)?: more than 0 MiB, and it is read whole"):
+        reader(file)
 
 
 def test_a_cut_off_archive_says_so(tmp_path: Path) -> None:
