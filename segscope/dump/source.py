@@ -124,9 +124,7 @@ def joined(content: Iterable[bytes], path: str | Path) -> bytes:
     for chunk in content:
         found += chunk
         if len(found) > WHOLE:
-            raise SegscopeError(
-                f"{path}: more than {WHOLE >> 20:,} MiB; a dump or log may be longer, this is read whole"
-            )
+            raise SegscopeError(f"{path}: more than {WHOLE >> 20:,} MiB, and it is read whole, as a dump or log is not")
     return bytes(found)
 
 
