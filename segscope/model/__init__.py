@@ -8,6 +8,7 @@ from segscope.model.expr import Expr
 from segscope.model.fusion import Cut, Edge, Group, SegmentedFusion
 from segscope.model.log import PassChange, PassStatement, Refusal, SegmenterLog, Trial
 from segscope.model.tensor import IterDomain, Tensor
+from segscope.model.traffic import Traffic
 from segscope.model.transforms import IdExpr, TensorTransforms
 from segscope.vocabulary import METADATA_KINDS, SCHEDULERS
 
@@ -33,5 +34,6 @@ __all__ = [
     "SegmenterLog",
     "Tensor",
     "TensorTransforms",
+    "Traffic",
     "Trial",
 ]

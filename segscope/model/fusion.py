@@ -14,6 +14,7 @@ from segscope.model.count import Count
 from segscope.model.expr import Expr
 from segscope.model.log import PassChange, SegmenterLog
 from segscope.model.tensor import Tensor
+from segscope.model.traffic import Traffic, traffic
 from segscope.model.transforms import TensorTransforms
 from segscope.vocabulary import check_scheduler, launches_kernel
 
@@ -130,6 +131,14 @@ class SegmentedFusion(Model):
     def kernel_groups(self) -> tuple[Group, ...]:
         """The groups that launch a kernel."""
         return tuple(g for g in self.groups if self.launches_kernel(g))
+
+    def traffic(self, group: Group) -> Traffic:
+        """Return what a kernel group reads and writes in memory, each element once; a metadata group nothing."""
+        return self._traffic.get(group.index, Traffic({}, {}))
+
+    @cached_property
+    def _traffic(self) -> dict[int, Traffic]:
+        return traffic(self)
 
     def resizes(self, expr: Expr) -> bool:
         """Say whether a slice or pad may change an extent: where all are known and equal, it does not."""

@@ -114,7 +114,7 @@ class _Picture:
         scalars = [expr for expr in fusion.exprs_of(group) if expr.is_scalar]
         times = self.marks.times
         heading = [words.heading(fusion, group), *names(findings), *timing.time(fusion, group, times)]
-        heading.append(timing.traffic(fusion, group, times))
+        heading.append(words.traffic(fusion, group))
         if scalars:
             heading.append(words.count(len(scalars), "scalar expression"))
         node = node_of((group.index,))

@@ -95,7 +95,7 @@ class _Flowchart:
         groups = [self._fusion.groups[index] for index in box]
         first, times = groups[0], self._times
         heading = words.heading(self._fusion, first)
-        facts = [timing.traffic(self._fusion, first, times), *timing.time(self._fusion, first, times)]
+        facts = [words.traffic(self._fusion, first), *timing.time(self._fusion, first, times)]
         if len(groups) > 1:
             heading, facts = words.SEPARATOR.join([f"{len(groups)} groups", *_schedulers(groups)]), []
         lines = wrap(words.operations(self._fusion, *groups), words.SEPARATOR, OPERATIONS_WIDTH)

@@ -85,7 +85,7 @@ def box_node(graph: Digraph, fusion: SegmentedFusion, box: Box, selection: Selec
     times = marks.times
     said = [heading, *names(findings), *timing.time(fusion, groups[0], times), *lines]
     if box not in selection.closed:
-        said += [timing.traffic(fusion, groups[0], times), words.expressions(fusion, groups[0])]
+        said += [words.traffic(fusion, groups[0]), words.expressions(fusion, groups[0])]
     graph.node(
         node_of(box),
         label(said),

@@ -31,17 +31,6 @@ def time(fusion: SegmentedFusion, group: Group, times: Overlay | None) -> list[s
     return [words.SEPARATOR.join([f"{found.us:.1f} µs", f"{found.share:.0%}", *rate])]
 
 
-def traffic(fusion: SegmentedFusion, group: Group, times: Overlay | None) -> str:
-    """Return what the kernel reads and writes, where that is timed: of its tensors what it touches, each element once.
-
-    Else what ``words.traffic`` says, which counts whole tensors.
-    """
-    found = times.get(group.index) if times else None
-    if found is None or found.bytes_read is None or found.bytes_written is None:
-        return words.traffic(fusion, group)
-    return f"reads {words.size(found.bytes_read)}{words.SEPARATOR}writes {words.size(found.bytes_written)}"
-
-
 def launches(group: Group, times: Overlay | None) -> list[str]:
     """Return ``median of 5 launches of nvfuser_resize_f0_c1_r0_g4`` for a group that has a time."""
     found = times.get(group.index) if times else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from segscope.model import Capture, Expr, Group, SegmentedFusion
@@ -37,19 +38,16 @@ def expressions(fusion: SegmentedFusion, group: Group) -> str:
 
 
 def traffic(fusion: SegmentedFusion, group: Group) -> str:
-    """Return ``reads 85 MB · writes 167.8 MB``: what the tensors that a kernel group reads and writes take in memory.
-
-    A kernel that reads a slice of a tensor reads less than the tensor takes. A metadata group moves no data.
-    """
+    """Return ``reads 85 MB · writes 167.8 MB``, each element in memory once. A metadata group moves no data."""
     if not fusion.launches_kernel(group):
         return "moves no data"
-    return f"reads {_sizes(fusion, group.inputs)}{SEPARATOR}writes {_sizes(fusion, group.outputs)}"
+    reads, writes = fusion.traffic(group)
+    return f"reads {_sizes(reads)}{SEPARATOR}writes {_sizes(writes)}"
 
 
-def _sizes(fusion: SegmentedFusion, names: tuple[str, ...]) -> str:
-    tensors = [fusion.tensors[name] for name in dict.fromkeys(names) if name in fusion.tensors]
-    unknown = sum(tensor.stored_bytes is None for tensor in tensors)
-    known = size(sum(tensor.stored_bytes or 0 for tensor in tensors))
+def _sizes(sizes: Mapping[str, int | None]) -> str:
+    unknown = sum(count is None for count in sizes.values())
+    known = size(sum(filter(None, sizes.values())))
     return known if not unknown else f"{known} + {count(unknown, 'tensor')} of unknown size"
 
 

@@ -8,9 +8,10 @@ from typing import Literal
 from pydantic import Field
 
 from segscope.capture.cases import REFERENCE
-from segscope.compare.executors.region import CompilerName, Kernel, Region, total
+from segscope.compare.executors.region import CompilerName, Kernel, Region
 from segscope.model import Capture, ChildEnd
 from segscope.model.base import Model
+from segscope.model.traffic import total
 
 Direction = Literal["forward", "backward"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from segscope.compare.executors.model import Direction, Pass, Trace, TracedOperation
 from segscope.compare.executors.region import Buffer, Kernel, Node, Region, WhyNotFused
-from segscope.compare.executors.traffic import bytes_read, traffic
 from segscope.compare.executors.words import QUIET, is_view, kind
 from segscope.explain import explain
 from segscope.explain.tried import in_words
 from segscope.graph import successors, topological_order
 from segscope.model import Capture, Expr, Group, SegmentedFusion
+from segscope.model.traffic import bytes_read
 
 Record = Mapping[str, Any]
 
@@ -188,7 +188,8 @@ def _kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[
         results = _union(reached[name] for name in expr.tensor_outputs)
         for name in expr.tensor_inputs:
             reached[name] |= results
-    for group, moved in zip(fusion.kernel_groups, traffic(fusion), strict=True):
+    for group in fusion.kernel_groups:
+        moved = fusion.traffic(group)
         exprs = [expr for expr in fusion.exprs_of(group) if not expr.is_scalar]
         done = ((expr.operation, _union(reached[name] for name in expr.tensor_outputs)) for expr in exprs)
         yield Kernel(
@@ -197,9 +198,15 @@ def _kernels_of(fusion: SegmentedFusion, reach: Sequence[set[int]]) -> Iterable[
             operations=_operations(fusion, group),
             kinds=tuple(dict.fromkeys(expr.operation for expr in exprs)),
             work=_work(done, _union(reached[name] for name in group.outputs if name in reached)),
-            reads=moved.reads,
-            writes=moved.writes,
+            reads=_buffers(fusion, moved.reads),
+            writes=_buffers(fusion, moved.writes),
         )
+
+
+def _buffers(fusion: SegmentedFusion, sizes: Mapping[str, int | None]) -> tuple[Buffer, ...]:
+    return tuple(
+        Buffer(name=name, dtype=fusion.tensors[name].dtype or "", bytes=count) for name, count in sizes.items()
+    )
 
 
 def _last_first(fusion: SegmentedFusion) -> list[Expr]:

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from math import prod
 from typing import Literal
 
 from segscope.model.base import Model
 
 CompilerName = Literal["inductor", "nvfuser"]
-
-
-def total(sizes: Iterable[int | None]) -> int | None:
-    """Return the sum of sizes; None where one is not known."""
-    whole = 0
-    for size in sizes:
-        if size is None:
-            return None
-        whole += size
-    return whole
 
 
 class Region(Model):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from segscope.compare.executors.region import total
-from segscope.compare.executors.traffic import traffic
 from segscope.compare.timing.assign import fits_group
 from segscope.compare.timing.model import GroupTime, KernelTime, KernelTimes, Overlay
 from segscope.errors import SegscopeError
@@ -27,7 +25,6 @@ def overlay(fusion: SegmentedFusion, times: KernelTimes) -> Overlay:
     if not kernels:
         raise SegscopeError(f"{times.source}: no kernel of fusion {fusion.index}; it has {_some(times.kernels)}")
     us = sum(kernel.us for kernel in kernels.values())
-    moved = dict(zip((group.index for group in fusion.kernel_groups), traffic(fusion), strict=True))
     return Overlay(
         fusion=fusion.index,
         source=times.source,
@@ -38,8 +35,8 @@ def overlay(fusion: SegmentedFusion, times: KernelTimes) -> Overlay:
                 us=kernel.us,
                 launches=kernel.launches,
                 share=kernel.us / us if us else 0.0,
-                bytes_read=total(buffer.bytes for buffer in moved[index].reads),
-                bytes_written=total(buffer.bytes for buffer in moved[index].writes),
+                bytes_read=fusion.traffic(fusion.groups[index]).bytes_read,
+                bytes_written=fusion.traffic(fusion.groups[index]).bytes_written,
             )
             for index, kernel in kernels.items()
         ),

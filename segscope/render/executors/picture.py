@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from segscope.checks.facts import listed
 from segscope.compare.executors.model import Comparison, Direction, Pass, Run
-from segscope.compare.executors.region import Buffer, Kernel, Region, total
+from segscope.compare.executors.region import Buffer, Kernel, Region
+from segscope.model.traffic import total
 from segscope.render import palette
 from segscope.render.executors.colours import colours, work_of
 from segscope.render.executors.fills import letter, work_style

@@ -35,7 +35,7 @@ def page_facts(fusion: SegmentedFusion, times: Overlay | None = None) -> Facts:
 def _group(fusion: SegmentedFusion, group: Group, times: Overlay | None) -> Facts:
     kernel = fusion.launches_kernel(group)
     style = palette.kernel_style(group.scheduler) if kernel else palette.metadata_style(group.scheduler)
-    measured = [*timing.time(fusion, group, times), timing.traffic(fusion, group, times)]
+    measured = [*timing.time(fusion, group, times), words.traffic(fusion, group)]
     return {
         "label": group.label,
         "fill": style.fill,

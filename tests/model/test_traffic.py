@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segscope.compare.executors.traffic import bytes_read
+from segscope.model import Capture
+from segscope.model.traffic import bytes_read
+from tests.checks.handmade import fusion, tensor
 
 ELEMENT = 2
 """Bytes."""
@@ -82,6 +85,40 @@ def test_k_of_tiny_llama_is_a_tenth_of_what_is_stored() -> None:
     assert bytes_read("qkv", views, size, {"expanded"}) == 2_097_152
     assert bytes_read("qkv", views, size, {"half", "other half"}) == 2_097_152
     assert bytes_read("qkv", views, size, set()) == 0
+
+
+def test_views_in_a_circle_end() -> None:
+    assert bytes_read("x", {"x": ["a"], "a": ["b"], "b": ["a"]}, {"x": 8, "a": 4, "b": 4}, set()) == 0
+    assert bytes_read("x", {"x": ["a"], "a": ["b", "a"]}, {"x": 8, "a": 4, "b": 2}, {"b"}) == 2
+
+
+def test_a_view_of_two_views_is_read_through_both_in_any_order() -> None:
+    size = {"x": 8, "a": 4, "b": 4, "c": 2}
+    for views in ({"x": ["a", "b"], "a": ["c"], "b": ["c"]}, {"x": ["b", "a"], "a": ["c"], "b": ["c"]}):
+        assert bytes_read("x", views, size, {"c"}) == 4
+    for views in ({"x": ["a", "c"], "a": ["c"]}, {"x": ["c", "a"], "a": ["c"]}):
+        assert bytes_read("x", views, size, {"c"}) == 4
+
+
+def test_the_kernel_of_k_reads_a_third_of_qkv_and_what_the_other_hands_over(
+    fixture_capture: Callable[[str], Capture],
+) -> None:
+    fusion = fixture_capture("h200_0.2.36_Llama-2-13b-hf_bookend0_forward").fusion
+    k = next(group for group in fusion.kernel_groups if group.label == "g3")
+    third, table = 2 * 40 * 4096 * 128 * 2, 4096 * 128 * 2
+    reads, writes = fusion.traffic(k)
+    assert reads == {"T0": third, "T20": table, "T25": table}
+    assert writes == {"T51": third}
+
+
+def test_a_metadata_group_moves_nothing(fixture_capture: Callable[[str], Capture]) -> None:
+    fusion = fixture_capture("h200_0.2.36_Llama-2-13b-hf_bookend0_forward").fusion
+    assert [fusion.traffic(group) for group in fusion.groups if not fusion.launches_kernel(group)] == [({}, {})] * 4
+
+
+def test_what_no_dump_defines_is_read_as_it_is() -> None:
+    found = fusion(["T0"], ["T2"], ("pointwise", "T2 = add(T0, T1)"), tensors=(tensor("T0", (8,)), tensor("T1", (4,))))
+    assert found.traffic(found.groups[0]).reads == {"T0": 32, "T1": 16}
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
