@@ -121,7 +121,14 @@ class _Part:
 
     def lines(self, *, markdown: bool) -> Iterator[str]:
         """Yield the lines of text or Markdown."""
-        from segscope.render.explanation import explanation_lines, headroom_rows, merge_lines, table, verdict_lines
+        from segscope.render.explanation import (
+            explanation_lines,
+            headroom_legend,
+            headroom_rows,
+            merge_lines,
+            table,
+            verdict_lines,
+        )
 
         yield f"## {self.fusion}" if markdown else str(self.fusion)
         for part in (
@@ -133,6 +140,8 @@ class _Part:
         if self.headroom:
             yield ""
             yield from table(headroom_rows(self.headroom), markdown=markdown)
+            yield ""
+            yield from (f"* {line}" if markdown else line for line in headroom_legend(self.fusion))
             if self.verdicts:
                 yield ""
             for bound, answers in zip(self.headroom.bounds, self.verdicts, strict=False):

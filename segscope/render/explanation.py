@@ -7,7 +7,7 @@ from typing import Final
 
 from segscope.checks.facts import listed, tensors_of, way
 from segscope.explain.counterfactual import Counterfactual
-from segscope.explain.headroom import Bound, Headroom
+from segscope.explain.headroom import Bound, Headroom, rules_of
 from segscope.explain.history import History, history_tree
 from segscope.explain.merge import MergeAnswer
 from segscope.explain.reasons import Explanation, Kind
@@ -96,6 +96,17 @@ def headroom_rows(found: Headroom) -> list[tuple[str, str, str, str]]:
     for bound in found.bounds:
         rows.append((bound.rules, _notion(bound), _fewest(bound), _known_by(bound)))
     return rows
+
+
+def headroom_legend(fusion: SegmentedFusion) -> tuple[str, ...]:
+    """Return what the words in the rows mean, and which rules hold in the dump (``rules_of``)."""
+    meant = {
+        "boundary": "a slice or pad reads an input of its kernel",
+        "resize": "a slice or pad may read what its kernel computes",
+    }
+    held = rules_of(fusion)
+    rules = (f"{name}: {text}{', as in this dump' if name == held else ''}" for name, text in meant.items())
+    return (*rules, "connected: each kernel hangs together over what it computes; free: it may hold anything")
 
 
 def _notion(bound: Bound) -> str:
