@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from segscope.asserts.checked import Checked, fusions_of
 from segscope.asserts.message import fail
+from segscope.capture.options import several
 from segscope.checks import Finding, check
 from segscope.checks.facts import listed
 
@@ -22,20 +23,16 @@ def assert_no_findings(checked: Checked, *, select: str | Iterable[str] = (), ig
     Raises AssertionError with the findings; SegscopeError for a name of no rule.
     """
     fusions_of(checked)
-    found = counting(checked, _several(select), _several(ignore))
+    found = counting(checked, several(select), several(ignore))
     if not found:
         return
     rules = list(dict.fromkeys(finding.rule for finding in found))
     details = [line for finding in found for line in (f"  {finding}", f"    {finding.advice}")]
     count = "1 finding" if len(found) == 1 else f"{len(found)} findings"
-    asked = f"no findings of {listed(list(_several(select)))}" if select else "no findings"
+    asked = f"no findings of {listed(list(several(select)))}" if select else "no findings"
     fail(asked, f"{count} of {listed(rules)}", checked, *details, concerned=())
 
 
 def counting(checked: Checked, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
     """Return the findings that count: of selected rules all, where none is selected errors and warnings."""
     return [f for f in check(checked, select, ignore) if select or f.severity != "note"]
-
-
-def _several(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

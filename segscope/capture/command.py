@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import select
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from segscope.capture.device import choose
+from segscope.capture.options import merged
 from segscope.capture.processes import end, signals_passed_on, start
 from segscope.capture.toolchain import CURRENT
 from segscope.capture.users_python import toolchain_of
@@ -26,7 +26,6 @@ CHOICES: Final = ("none", "null", "cuda")
 VARIABLES: Final = ("NVFUSER_DUMP", "PYTORCH_NVFUSER_DUMP")
 """What nvFuser reads: the second until September 2025, the first since June 2023."""
 
-_COMMA: Final = re.compile(r",(?![^(]*\))")
 _CHUNK: Final = 1 << 16
 _TICK: Final = 0.05
 
@@ -86,16 +85,6 @@ def summary(file: str | Path) -> str:
     return f"{file}: {_number(len(kernels), 'fusion')}, {_number(sum(kernels), 'kernel group')}"
 
 
-def words(options: str) -> list[str]:
-    """Return the options in a value of ``NVFUSER_DUMP``: between commas, each with arguments in parentheses or not."""
-    return [word.strip() for word in _COMMA.split(options) if word.strip()]
-
-
-def merged(present: str, wanted: Sequence[str]) -> str:
-    """Add options to a value of ``NVFUSER_DUMP``."""
-    return ",".join(dict.fromkeys([*words(present), *wanted]))
-
-
 def _dump_variables(environment: Mapping[str, str], dump: Sequence[str]) -> dict[str, str]:
     present = ",".join(environment.get(name, "") for name in VARIABLES)
     value = merged(present, ["segmented_fusion", *dump])
@@ -140,7 +129,10 @@ def _copy_once(reader: int, file: IO[bytes]) -> bool:
         if error.errno == errno.EIO:  # a terminal that nobody has open
             return False
         raise
-    file.write(data)
+    try:
+        file.write(data)
+    except OSError as error:
+        raise CaptureError(f"{file.name}: {error.strerror}") from None
     with suppress(BrokenPipeError):  # what the reader of the output does not want is still kept
         _write(1, data)
     return bool(data)
@@ -148,7 +140,10 @@ def _copy_once(reader: int, file: IO[bytes]) -> bool:
 
 def _write(descriptor: int, data: bytes) -> None:
     while data:
-        data = data[os.write(descriptor, data) :]
+        try:
+            data = data[os.write(descriptor, data) :]
+        except BlockingIOError:  # whoever made the pipe made it so that it does not wait
+            select.select([], [descriptor], [])
 
 
 def _terminal() -> tuple[int, int]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from segscope.capture.options import several
 from segscope.capture.rope import rope_options
 from segscope.capture.run import Request, run
 from segscope.errors import SegscopeError, one_of
@@ -85,8 +86,8 @@ def capture_definition(
             workload=f"definition {name}",
             file=_WORKLOAD,
             options={"definition": name, **shape},
-            disable=(disable,) if isinstance(disable, str) else tuple(disable),
-            enable=(enable,) if isinstance(enable, str) else tuple(enable),
+            disable=several(disable),
+            enable=several(enable),
         ),
         toolchain=toolchain,
         device=device,

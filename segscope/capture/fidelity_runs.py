@@ -15,6 +15,7 @@ from segscope.capture.definition import DEFINITIONS, capture_definition
 from segscope.capture.device import choose, gpu_present
 from segscope.capture.fidelity import Comparison, Fidelity, Place, compare, title
 from segscope.capture.null_device import cards
+from segscope.capture.options import words
 from segscope.capture.processes import signals_raise
 from segscope.capture.rope import capture_rope
 from segscope.capture.run import Request, run
@@ -65,8 +66,13 @@ def on_gpu(toolchain: str) -> tuple[list[Capture], list[str]]:
 
 
 def save(captures: Sequence[Capture], folder: Path) -> None:
-    """Write each capture to a JSON file of the folder, named by what was captured. OSError where that cannot be."""
+    """Write each capture to a JSON file of the folder, named by what was captured, and remove those of before.
+
+    OSError where that cannot be.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("[0-9][0-9][0-9]_*.json"):
+        old.unlink()
     for number, capture in enumerate(captures):
         name = re.sub(r"[^\w.=-]+", "_", title(capture))
         (folder / f"{number:03}_{name}.json").write_text(capture.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -118,7 +124,7 @@ def verify(captures: Sequence[Capture], toolchain: str) -> Fidelity:
 def _again(capture: Capture, toolchain: str, card: str) -> Capture:
     """Make a capture again, on the null device."""
     made = _of_gpu(capture)
-    options = {name: tuple(value.split(",")) for name, value in made.environment.items()}
+    options = {name: tuple(words(value)) for name, value in made.environment.items()}
     request = Request(
         workload=made.workload,
         file=_FILES[made.workload.partition(" ")[0]],

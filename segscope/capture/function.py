@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from segscope.capture.arguments import TensorSpec, as_json, specified
+from segscope.capture.options import several
 from segscope.capture.run import Request, run
 from segscope.capture.source import comes_along, digest, is_installed, source_of
 from segscope.capture.toolchain import CURRENT, default_name, require_thunder
@@ -128,9 +129,9 @@ def request(
             "jit": _NO_THUNDER if options is None else repr(options),
             "grad": grad,
         },
-        disable=_words(disable),
-        enable=_words(enable),
-        dump=_words(dump),
+        disable=several(disable),
+        enable=several(enable),
+        dump=several(dump),
         carried={
             "target": target,
             "given": as_json(given),
@@ -213,7 +214,3 @@ def _folders() -> list[str]:
     """Return where this process looks for modules of the user's own: not Python's folders, nor those of packages."""
     folders = [Path(folder).absolute() for folder in ("", *sys.path)]
     return list(dict.fromkeys(str(folder) for folder in folders if folder.is_dir() and not is_installed(folder)))
-
-
-def _words(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

@@ -12,14 +12,24 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import IO
 
-# Asks the kernel to kill this process when segscope ends, and becomes the command. (A preexec_fn would do the
+# Asks the kernel to kill this process when segscope ends, and becomes the command, as a shell would run it: SIGPIPE
+# and SIGXFSZ, which Python ignores, end it, and a script that names no interpreter is sh's. (A preexec_fn would do the
 # same, and is not safe where segscope has threads.)
 _DIE_WITH_PARENT = """
-import ctypes, os, signal, sys
+import ctypes, errno, os, signal, sys
 PR_SET_PDEATHSIG = 1
 ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+for number in (signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(number, signal.SIG_DFL)
 if os.getppid() == int(sys.argv[1]):
-    os.execv(sys.argv[2], sys.argv[2:])
+    command = sys.argv[2:]
+    try:
+        os.execv(command[0], command)
+    except OSError as error:
+        if error.errno == errno.ENOEXEC:
+            os.execv("/bin/sh", ["/bin/sh", *command])
+        print(f"segscope: error: {command[0]}: {error.strerror}", file=sys.stderr)
+        sys.exit(126)
 """
 _SECONDS_TO_END = 3
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Final
 
-from segscope.capture.command import merged, words
+from segscope.capture.options import merged, words
 from segscope.errors import CaptureError, NoDumpError, SegscopeError
 from segscope.model import Capture
 

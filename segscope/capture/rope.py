@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from segscope.capture.configs import CONFIGS
+from segscope.capture.options import several
 from segscope.capture.run import Request, run
 from segscope.capture.toolchain import default_name, require_thunder
 from segscope.errors import SegscopeError, one_of
@@ -70,9 +71,9 @@ def capture_rope(
             file=_WORKLOAD,
             options=options | {"direction": direction, "bookend": bookend},
             phases=("backward",) if direction == "backward" else None,
-            disable=_options(disable),
-            enable=_options(enable),
-            dump=_options(dump),
+            disable=several(disable),
+            enable=several(enable),
+            dump=several(dump),
         ),
         toolchain=toolchain,
         device=device,
@@ -98,7 +99,3 @@ def rope_options(
         "sequence_length": length,
         "dtype": dtype,
     }
-
-
-def _options(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)

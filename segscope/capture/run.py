@@ -167,7 +167,8 @@ def _end(ended: child.Ended, record: Mapping[str, Any], timeout: float, chain: T
 
 def _without_places(text: str, chain: Toolchain) -> str:
     """Return text without the folders of this machine that a reader elsewhere has no use for."""
-    return text.replace(str(chain.site_packages), "<site-packages>").replace(str(Path.home()), "~")
+    home = os.environ.get("HOME", "").rstrip("/") or "~"
+    return text.replace(str(chain.site_packages), "<site-packages>").replace(f"{home}/", "~/")
 
 
 def _no_dump(source: str, end: ChildEnd) -> str:

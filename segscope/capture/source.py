@@ -56,7 +56,8 @@ class _Text:
             value = cells.get(name, outer.get(name, _MISSING))
             if value is _MISSING and hasattr(builtins, name):
                 continue
-            if value is _MISSING or value is None or isinstance(value, ModuleType):
+            unnamed = isinstance(value, BuiltinFunctionType) and (value.__module__ is None or "." in value.__qualname__)
+            if value is _MISSING or value is None or unnamed or isinstance(value, ModuleType):
                 self._add_import(target, name, value, lines)
             else:
                 self._add_value(target, name, value)
@@ -91,7 +92,7 @@ class _Text:
             if self._claim(name, written, user):
                 self.parts.append(written)
         elif literal := _literal(value):
-            if literal.startswith("torch."):
+            if "torch." in literal:
                 self._add_import(user, "torch", None, ["import torch"])
             if self._claim(name, literal, user):
                 self.parts.append(f"{name} = {literal}")
@@ -122,9 +123,10 @@ def _source(target: Any) -> str:
     if name == "<lambda>":
         raise SegscopeError("a lambda cannot be captured: give it a name with def")
     try:
-        return textwrap.dedent(inspect.getsource(target))
+        source = textwrap.dedent(inspect.getsource(target))
     except (OSError, TypeError):
         raise SegscopeError(f'{name} has no source: define it in a file, or give "file.py:{name}"') from None
+    return f"if True:\n{source}" if source[:1].isspace() else source  # a text in it begins at the margin
 
 
 def _cells(target: Any) -> dict[str, object]:
@@ -205,7 +207,13 @@ def _literal(value: object) -> str | None:
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
-    try:
-        return repr(value) if ast.literal_eval(repr(value)) == value else None
-    except (ValueError, SyntaxError, TypeError):
-        return None
+    with suppress(ValueError, SyntaxError, TypeError):
+        if ast.literal_eval(repr(value)) == value:
+            return repr(value)
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        inner = [_literal(each) for each in value]
+        return None if None in inner else f"{type(value).__name__}([{', '.join(filter(None, inner))}])"
+    if isinstance(value, dict) and type(value) is dict:
+        pairs = [(_literal(name), _literal(each)) for name, each in value.items()]
+        return None if any(None in pair for pair in pairs) else f"{{{', '.join(f'{a}: {b}' for a, b in pairs)}}}"
+    return None

@@ -14,8 +14,8 @@ from segscope.capture.toolchain.probe import packages_of
 from segscope.errors import DeviceError, ToolchainError
 
 _PYTHON: Final = re.compile(r"python[\d.]*")
-_LONG_PATH: Final = re.compile(r"""'''exec' (?P<path>"[^"]+"|\S+) "\$0" "\$@\"""")
-"""What pip writes as second line, behind ``#!/bin/sh``, where a path is too long for the first."""
+_LONG_PATH: Final = re.compile(r"""'''exec' (?P<path>"[^"]+"|'[^']+'|\S+) "\$0" "\$@\"""")
+"""What pip and uv write as second line, behind ``#!/bin/sh``, where a path is too long for the first, or has blanks."""
 
 
 def toolchain_of(command: Sequence[str]) -> Toolchain:
@@ -45,8 +45,11 @@ def _python_of(program: Path) -> Path | None:
     if not first.startswith("#!"):
         return None
     if long_path := _LONG_PATH.match(second):
-        return Path(long_path["path"].strip('"'))
-    words = [word for word in shlex.split(first[2:]) if not word.startswith("-")]
+        return Path(long_path["path"].strip("\"'"))
+    try:
+        words = [word for word in shlex.split(first[2:]) if not word.startswith("-")]
+    except ValueError:  # a quotation that does not end
+        return None
     if words and Path(words[0]).name == "env":
         words = words[1:]
     if not words or not _PYTHON.fullmatch(Path(words[0]).name):

@@ -59,8 +59,6 @@ def main() -> None:
         record.data["error"] = f"{type(error).__name__}: {error}"
         record.save()
         raise
-    record.data["done"] = True
-    record.save()
 
 
 def _prepare(record: Record) -> None:

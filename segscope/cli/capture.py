@@ -38,11 +38,12 @@ def command(ctx: click.Context, out: Path, device: str, card: str, dump: str, ar
     the command's. NVFUSER_DUMP keeps what is set. For --device null the command must be a Python, or a script whose
     first line names one, such as pytest.
     """
-    from segscope.capture.command import capture_command, merged, summary
+    from segscope.capture.command import capture_command, summary
+    from segscope.capture.options import words
 
     only_with(ctx, "--device null", device == "null", "--card")
-    code = capture_command(
-        arguments, dump=merged(dump, ()).split(",") if dump else (), device=device, card=card, out=out
-    )
+    if str(out) == "-":
+        raise click.UsageError("-o names a file; what the command prints goes to standard output as well", ctx)
+    code = capture_command(arguments, dump=words(dump), device=device, card=card, out=out)
     print(f"segscope: {summary(out)}", file=sys.stderr)
     return code

@@ -7,6 +7,7 @@ from itertools import product as every
 
 from segscope.capture.configs import CONFIGS
 from segscope.capture.null_device import card
+from segscope.capture.options import words
 from segscope.capture.toolchain import default_name
 from segscope.errors import SegscopeError, one_of
 from segscope.sweep.point import THUNDER_ROPE, WORKLOADS, Point
@@ -69,4 +70,4 @@ def product(
 
 
 def _options(value: str) -> tuple[str, ...]:
-    return () if value in _NO_OPTIONS else tuple(filter(None, (name.strip() for name in value.split(","))))
+    return () if value in _NO_OPTIONS else tuple(words(value))

@@ -61,6 +61,11 @@ class Result(Model):
     """How many kernel groups each scheduler has, likewise."""
 
     @property
+    def ran(self) -> bool:
+        """Whether there was a toolchain and a device to run it."""
+        return self.outcome != "not run"
+
+    @property
     def counted(self) -> bool:
         """Whether there is a whole dump."""
         return self.groups is not None

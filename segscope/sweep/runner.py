@@ -37,7 +37,8 @@ def sweep(
     capture: Callable[[Point], Capture] = capture_point,
     on_result: Callable[[Result], None] = lambda result: None,
 ) -> Results:
-    """Return what became of each point, in their order, after running those whose result is not in the folder.
+    """Return what became of each point, in their order, after running those whose result is not in the folder, and
+    those for which there was no toolchain or device.
 
     A sweep that ended at any moment, even by SIGKILL, goes on where it was when it is called again.
 
@@ -80,7 +81,7 @@ def missing(points: Iterable[Point], *, folder: str | Path, retry_failed: bool =
 
 
 def _there(points: Iterable[Point], store: Store, retry_failed: bool) -> dict[Point, Result]:
-    found = {point: result for point in points if (result := store.read(point))}
+    found = {point: result for point in points if (result := store.read(point)) and result.ran}
     return {point: result for point, result in found.items() if result.counted or not retry_failed}
 
 

@@ -2,13 +2,16 @@
 
 import os
 import select
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from segscope.capture import toolchain
-from segscope.capture.command import capture_command, merged, summary, words
+from segscope.capture.command import capture_command, summary
+from segscope.capture.options import merged, words
 from segscope.capture.users_python import toolchain_of
 from segscope.errors import CaptureError, DeviceError
 from tests.conftest import FIXTURES
@@ -31,6 +34,54 @@ def test_a_signal_is_128_and_its_number(name: str, code: int, tmp_path: Path) ->
     out = tmp_path / "run.log"
     assert capture_command(["sh", "-c", f"echo before; kill -{name} $$"], out=out) == code
     assert out.read_text() == "before\n"
+
+
+def test_a_closed_pipe_ends_what_writes_to_it_as_in_a_shell(tmp_path: Path) -> None:
+    out = tmp_path / "run.log"
+    assert capture_command(["bash", "-c", "yes | head -1; echo ${PIPESTATUS[0]}"], out=out) == 0
+    assert out.read_text() == "y\n141\n"
+
+
+def test_a_script_that_names_no_interpreter_is_the_shells(tmp_path: Path) -> None:
+    out, script = tmp_path / "run.log", tmp_path / "script"
+    script.write_text('echo "$0 $1"; exit 3\n')
+    script.chmod(0o755)
+    assert capture_command([str(script), "a b"], out=out) == 3
+    assert out.read_text() == f"{script} a b\n"
+
+
+def test_what_is_no_program_is_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/nowhere/python\n")
+    script.chmod(0o755)
+    assert capture_command([str(script)], out=tmp_path / "run.log") == 126
+    assert capfd.readouterr().err == f"segscope: error: {script}: No such file or directory\n"
+
+
+def test_a_full_disk_is_told_as_that_of_the_file() -> None:
+    with pytest.raises(CaptureError, match=r"^/dev/full: No space left on device$"):
+        capture_command(["echo", "hello"], out="/dev/full")
+
+
+def test_a_full_pipe_that_does_not_wait_is_waited_for(tmp_path: Path) -> None:
+    """CI runners hand such a pipe to what they run."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    filled = 0
+    with suppress(BlockingIOError):
+        while True:
+            filled += os.write(writer, bytes(4096))
+    program = "from segscope.capture.command import capture_command as c; c(['seq', '100000'], out='run.log')"
+    out = tmp_path / "run.log"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=writer, cwd=tmp_path) as child:
+        os.close(writer)
+        while child.poll() is None and not (out.exists() and out.stat().st_size):
+            pass
+        with open(reader, "rb") as file:
+            read = file.read()
+    assert child.returncode == 0
+    assert read[filled:] == out.read_bytes()
+    assert read.endswith(b"\n100000\n")
 
 
 def test_output_that_is_no_text_is_kept(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -115,7 +166,7 @@ def script(folder: Path, text: str, name: str = "tool") -> Path:
 
 @pytest.mark.parametrize(
     "first_lines",
-    ["#!/bin/sh\n", "#!/usr/bin/env bash\n", "\x7fELF", "#!\n", "", "#!/usr/bin/env\n"],
+    ["#!/bin/sh\n", "#!/usr/bin/env bash\n", "\x7fELF", "#!\n", "", "#!/usr/bin/env\n", "#!/usr/bin/awk 'x\n"],
 )
 def test_other_commands_than_python_are_refused(first_lines: str, tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match=r"cannot tell which Python tool runs.*python -m pytest"):
@@ -140,7 +191,13 @@ def test_a_python_without_nvfuser_is_refused(answer: str, says: str, tmp_path: P
 @pytest.mark.toolchain
 @pytest.mark.parametrize(
     "first_lines",
-    ["#!{python}\n", "#!{python} -I\n", "#!/usr/bin/env -S python\n", '#!/bin/sh\n\'\'\'exec\' "{python}" "$0" "$@"\n'],
+    [
+        "#!{python}\n",
+        "#!{python} -I\n",
+        "#!/usr/bin/env -S python\n",
+        '#!/bin/sh\n\'\'\'exec\' "{python}" "$0" "$@"\n',
+        "#!/bin/sh\n'''exec' '{python}' \"$0\" \"$@\"\n",
+    ],
 )
 def test_the_python_of_a_script(
     first_lines: str, tmp_path: Path, need_toolchain: object, monkeypatch: pytest.MonkeyPatch

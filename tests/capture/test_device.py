@@ -1,6 +1,8 @@
 """Who gets the null device, and who a GPU."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -47,9 +49,24 @@ def test_refusals(asked: str, toolchain: str, name: str, says: str, monkeypatch:
         device.choose(asked, toolchain, name)
 
 
-def test_a_hidden_gpu_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    assert not device.gpu_present()
+def driver(name: str) -> object:
+    """A CUDA driver with one device."""
+    assert name == "libcuda.so.1"
+
+    def count(pointer: Any) -> int:
+        pointer._obj.value = 1
+        return 0
+
+    return SimpleNamespace(cuInit=lambda flags: 0, cuDeviceGetCount=count)
+
+
+@pytest.mark.parametrize(("hidden", "there"), [(None, True), ("0", True), ("-1", False), ("", False)])
+def test_a_hidden_gpu_is_not_there(hidden: str | None, there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctypes.CDLL", driver)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if hidden is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    assert device.gpu_present() == there
 
 
 def test_no_compiler_is_told_before_anything_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

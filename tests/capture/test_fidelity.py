@@ -136,6 +136,10 @@ def test_captures_come_back_from_a_folder(tmp_path: Path) -> None:
     captures = [gpu_capture(LLAMA), gpu_capture(LLAMA), gpu_capture(TINY_BOTH)]
     save(captures, tmp_path / "new")
     assert [capture.model_copy(update={"source": "rope in current"}) for capture in saved(tmp_path / "new")] == captures
+    (tmp_path / "new" / "mine.txt").touch()
+    save(captures[:1], tmp_path / "new")
+    assert len(saved(tmp_path / "new")) == 1
+    assert (tmp_path / "new" / "mine.txt").exists()
 
 
 @pytest.mark.toolchain

@@ -136,6 +136,38 @@ def test_a_value_that_compares_strangely_is_no_trouble() -> None:
         source_of(uses)
 
 
+def test_a_builtin_that_tells_no_module_is_imported_as_it_was(tmp_path: Path) -> None:
+    """As ``torch.sin``."""
+    (tmp_path / "torch.py").write_text("sin = {}.get\nassert sin.__module__ is None\n")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from torch import sin\nfrom segscope.capture.source import source_of\n"
+        "def f(x):\n    return sin(x)\nprint(source_of(f))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "from torch import sin\n" in done.stdout
+
+
+def test_a_text_at_the_margin_inside_a_nested_function() -> None:
+    def said(x: int) -> str:
+        return f"""{x}
+at the margin"""
+
+    assert defined(said)["said"](3) == "3\nat the margin"
+
+
+def test_dtypes_and_infinities_inside_lists_tuples_and_dicts() -> None:
+    kinds = type("dtype", (), {"__module__": "torch", "__str__": lambda self: "torch.float32"})
+    value = {"kinds": (kinds(),), "ends": [float("inf"), 2], "plain": ("a", None)}
+
+    def uses() -> object:
+        return value
+
+    assert "value = {'kinds': tuple([torch.float32]), 'ends': list([float('inf'), 2]), 'plain': ('a', None)}" in (
+        source_of(uses).splitlines()
+    )
+
+
 def test_a_script_under_a_module_of_python_is_the_users(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -71,6 +71,7 @@ def test_a_command_is_run_as_it_is(cli: Cli, tmp_path: Path) -> None:
         (["-o", "{out}/x/y", "--", "true"], "No such file or directory"),
         (["-o", "{out}", "--device", "tpu", "--", "true"], "unknown device 'tpu'; valid: none, null, cuda"),
         (["-o", "{out}", "--device", "null", "--card", "gtx", "--", "true"], "unknown card 'gtx'; valid: a100"),
+        (["-o", "-", "--", "true"], "-o names a file; what the command prints goes to standard output as well"),
         (["-o", "{out}", "--card", "l4", "--", "true"], "--card needs --device null"),
         (["-o", "{out}", "--device", "null", "--", "sh", "-c", "true"], "cannot tell which Python sh runs"),
     ],

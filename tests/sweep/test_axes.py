@@ -94,6 +94,11 @@ def test_what_is_the_same_is_one_point() -> None:
     assert str(points[0]) == "rope phi-2, h200, disable=a,b in nvfuser-0.2.36"
 
 
+def test_an_option_with_arguments_is_one() -> None:
+    (point,) = product("rope", enable=["id_model(index,consistency_check),b"])
+    assert point.enable == ("b", "id_model(index,consistency_check)")
+
+
 def test_only_rope_has_configurations() -> None:
     assert [point.config for point in product("slice-rotate-cat")] == [None]
     assert [point.config for point in product("thunder-rope")] == ["Llama-2-13b-hf"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segscope.dump import read
-from segscope.errors import CaptureError, SegscopeError
+from segscope.errors import CaptureError, SegscopeError, ToolchainError
 from segscope.model import Capture
 from segscope.sweep import EndsAlikeError, Point, Step, bisect, dated, product, sweep
 from segscope.sweep.store import Store
@@ -65,6 +65,18 @@ def test_an_end_without_a_dump_is_an_error(tmp_path: Path) -> None:
         bisect(points[::-1], two_kernels, folder=tmp_path, capture=from_history)
     with pytest.raises(SegscopeError, match="the same"):
         bisect(points[-1:], two_kernels, folder=tmp_path, capture=from_history)
+
+
+def test_an_end_that_had_no_toolchain_is_tried_again(tmp_path: Path) -> None:
+    points = product("rope", toolchains=["nvfuser-0.2.24.dev20250115", "nvfuser-0.2.25.dev20250201"])
+
+    def nowhere(point: Point) -> Capture:
+        raise ToolchainError("no network")
+
+    with pytest.raises(SegscopeError, match="cannot be had: no network"):
+        bisect(points[::-1], two_kernels, folder=tmp_path, capture=nowhere)
+    found = bisect(points[::-1], two_kernels, folder=tmp_path, capture=from_history)
+    assert (found.good.result.point, found.bad.result.point) == (points[1], points[0])
 
 
 def test_a_folder_in_use_is_an_error(tmp_path: Path) -> None:

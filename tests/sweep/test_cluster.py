@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import dask
 import pytest
 from distributed import LocalCluster
 
@@ -21,8 +22,11 @@ from tests.sweep import fake
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0)
-    with cluster:
+    patient = dask.config.set({"distributed.comm.timeouts.connect": "120s"})  # a busy machine starts workers slowly
+    with (
+        patient,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
+    ):
         yield cluster.scheduler_address
 
 

@@ -76,10 +76,7 @@ def null_device() -> Path:
     """
     if PREBUILT.is_dir() and can_be_preloaded(PREBUILT):
         return PREBUILT
-    folder = home() / "null-device" / digest()
-    if not can_be_preloaded(folder):
-        raise DeviceError(f"{folder} has a space, colon or semicolon, which LD_PRELOAD cannot have: set $SEGSCOPE_HOME")
-    return made_once(folder, lambda scratch: compile_into(scratch, c_compiler()))
+    return made_once(home() / "null-device" / digest(), lambda scratch: compile_into(scratch, c_compiler()))
 
 
 def can_be_preloaded(path: Path) -> bool:
@@ -117,8 +114,10 @@ def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
     """Return ``folder``, after ``make`` has filled it if it did not exist.
 
     It appears complete or not at all. Of several processes that make it at once, one wins and the others take its
-    result.
+    result. :exc:`DeviceError` where it cannot be made, or not be named in LD_PRELOAD.
     """
+    if not can_be_preloaded(folder):
+        raise DeviceError(f"{folder} has a space, colon or semicolon, which LD_PRELOAD cannot have: set $SEGSCOPE_HOME")
     if folder.is_dir():
         return folder
     try:

@@ -67,7 +67,7 @@ def default_name() -> str:
 
 def root() -> Path:
     """Return the folder that holds the installed toolchains."""
-    return home().absolute() / "toolchains"
+    return home() / "toolchains"
 
 
 def get(name: str) -> ToolchainSpec | AddedInterpreter:

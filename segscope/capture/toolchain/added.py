@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from segscope.capture.toolchain.folder import lock_of
 from segscope.capture.toolchain.spec import ToolchainSpec
 from segscope.errors import ToolchainError
 from segscope.files import write_in_one_step
@@ -54,7 +56,7 @@ def add(added: Added) -> None:
     """
     if not _NAME.fullmatch(added.name):
         raise ToolchainError(f"{added.name!r} cannot name a toolchain: use letters, digits and . _ + -")
-    _write(read() | {added.name: added})
+    _change(lambda toolchains: toolchains | {added.name: added})
 
 
 def forget(name: str) -> None:
@@ -63,11 +65,11 @@ def forget(name: str) -> None:
     Raises:
         ToolchainError: the file cannot be written.
     """
-    _write({kept: added for kept, added in read().items() if kept != name})
+    _change(lambda toolchains: {kept: added for kept, added in toolchains.items() if kept != name})
 
 
 def _file() -> Path:
-    return home().absolute() / "toolchains.toml"
+    return home() / "toolchains.toml"
 
 
 def _from_table(name: str, table: dict[str, object]) -> Added:
@@ -77,7 +79,20 @@ def _from_table(name: str, table: dict[str, object]) -> Added:
     return ToolchainSpec(name=name, **table | {"pins": tuple(table["pins"])})  # type: ignore[arg-type]
 
 
-def _write(toolchains: dict[str, Added]) -> None:
+def _change(change: Callable[[dict[str, Added]], dict[str, Added]]) -> None:
+    """Read the file, and write it changed, while no other process does."""
+    file = _file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with lock_of(file):
+            write_in_one_step(file, _text(change(read())).encode())
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot write {file}: {error.strerror}; set SEGSCOPE_HOME to a folder that you can write to"
+        ) from error
+
+
+def _text(toolchains: dict[str, Added]) -> str:
     lines = ["# What segscope toolchain add wrote down."]
     for name, added in toolchains.items():
         lines += ["", f'[toolchain."{name}"]']
@@ -87,11 +102,4 @@ def _write(toolchains: dict[str, Added]) -> None:
             for field, value in asdict(added).items()
             if field != "name" and value != ""
         ]
-    file = _file()
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_in_one_step(file, ("\n".join(lines) + "\n").encode())
-    except OSError as error:
-        raise ToolchainError(
-            f"cannot write {file}: {error.strerror}; set SEGSCOPE_HOME to a folder that you can write to"
-        ) from error
+    return "\n".join(lines) + "\n"

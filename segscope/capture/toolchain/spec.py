@@ -1,5 +1,6 @@
 """What a toolchain is made of: the pins in ``toolchains.toml``."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,8 +33,8 @@ class ToolchainSpec:
     """The state that torch's Inductor is brought to in the child process; empty: as it is."""
 
     def version(self, package: str) -> str:
-        """Return the pinned version of the package whose name starts with ``package``, or ``-``."""
-        return next((version_of(pin) for pin in self.pins if pin.startswith(package)), "-")
+        """Return the pinned version of a package (``compared``), or ``-``."""
+        return next((version_of(pin) for pin in self.pins if compared(pin) == package), "-")
 
 
 def is_exact(pin: str) -> bool:
@@ -44,6 +45,12 @@ def is_exact(pin: str) -> bool:
 def package_of(pin: str) -> str:
     """Return the name of the package that is pinned."""
     return pin.partition("==")[0] if is_exact(pin) else pin.partition(" @ ")[0]
+
+
+def compared(pin: str) -> str:
+    """Return the package's name as names are compared, ``lightning-thunder``; ``nvfuser`` for that of any torch."""
+    name = re.sub("[-_.]+", "-", package_of(pin)).lower()
+    return "nvfuser" if name.startswith("nvfuser") else name
 
 
 def version_of(pin: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from segscope.capture.toolchain.spec import ToolchainSpec, package_of, version_of
+from segscope.capture.toolchain.spec import ToolchainSpec, compared, version_of
 from segscope.errors import ToolchainError
 
 _PIN: Final = re.compile(r"[A-Za-z0-9][\w.-]*==[\w.+!-]+", re.ASCII)
@@ -26,8 +26,8 @@ def with_wheels(like: ToolchainSpec, name: str, wheels: tuple[str, ...], date: s
     Raises:
         ToolchainError: one of ``wheels`` is neither.
     """
-    own = {_replaces(pin): pin for pin in map(_pin, wheels)}
-    kept = {_replaces(pin): pin for pin in like.pins}
+    own = {compared(pin): pin for pin in map(_pin, wheels)}
+    kept = {compared(pin): pin for pin in like.pins}
     pins = tuple(sorted((kept | own).values(), key=str.lower))
     if "nvfuser" in own:
         return replace(like, name=name, pins=pins, date=date or _built(version_of(own["nvfuser"])), era="")
@@ -37,11 +37,6 @@ def with_wheels(like: ToolchainSpec, name: str, wheels: tuple[str, ...], date: s
 def _built(version: str) -> str:
     found = _BUILT.search(version)
     return "-".join(found.groups()) if found else ""
-
-
-def _replaces(pin: str) -> str:
-    name = re.sub("[-_.]+", "-", package_of(pin)).lower()
-    return "nvfuser" if name.startswith("nvfuser") else name
 
 
 def _pin(wheel: str) -> str:

@@ -75,7 +75,7 @@ def compare_executors(
 
     ``fn``, ``args`` and ``init`` are what ``capture_function`` takes, the others what ``compare_rope_executors`` takes.
 
-    Raises SegscopeError as these do.
+    Raises SegscopeError as these do; a shape where a tensor is meant fails in the children.
     """
     request = function.request(fn, *args, toolchain=toolchain, grad=grad, init=init, jit=None)
     workload = Workload(request.workload, "function", request.options, request.carried)

@@ -1,5 +1,6 @@
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from segscope.capture import toolchain
 from segscope.capture.toolchain import added
 from segscope.capture.toolchain.added import AddedInterpreter
 from segscope.capture.toolchain.probe import nvfuser_libraries
+from segscope.capture.toolchain.spec import ToolchainSpec
 from segscope.errors import ToolchainError
 
 from .conftest import tiny_spec, write_wheel
@@ -109,6 +111,22 @@ def test_what_is_written_is_read(empty_home: Path) -> None:
     assert added.read() == {"spec-1.0+x": spec, "python": interpreter}
     added.forget("python")
     assert added.read() == {"spec-1.0+x": spec}
+
+
+def test_two_that_add_at_once_both_do(empty_home: Path) -> None:
+    names = [f"python{number}" for number in range(20)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: added.add(AddedInterpreter(name, "/python")), names))
+    assert set(added.read()) == set(names)
+
+
+@pytest.mark.parametrize("pin", ["lightning_thunder==9.0", "Lightning.Thunder==9.0"])
+def test_another_thunder_is_one(pin: str) -> None:
+    toolchain.add_like("mine", "nvfuser-0.2.36", (pin, "torch-tb-profiler==0.4.3"))
+    spec = toolchain.get("mine")
+    assert isinstance(spec, ToolchainSpec)
+    assert (spec.version("lightning-thunder"), spec.version("torch")) == ("9.0", "2.10.0")
+    toolchain.require_thunder("mine")
 
 
 def test_a_date_of_toml_is_a_date(empty_home: Path) -> None:

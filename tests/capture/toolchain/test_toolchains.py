@@ -6,13 +6,29 @@ import pytest
 
 from segscope.capture import toolchain
 from segscope.capture.toolchain.spec import load
-from segscope.errors import ToolchainError
+from segscope.errors import SegscopeError, ToolchainError
+from segscope.home import home
 
 
 @pytest.fixture
 def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SEGSCOPE_HOME", str(tmp_path))
     return tmp_path
+
+
+def test_the_home_is_a_whole_path_from_wherever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEGSCOPE_HOME", "relative")
+    assert home() == tmp_path / "relative"
+    monkeypatch.delenv("SEGSCOPE_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert home() == Path("/cache/segscope")
+
+
+def test_nobodys_home_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEGSCOPE_HOME", "~nosuchuser/x")
+    with pytest.raises(SegscopeError, match="~nosuchuser/x: no such user's folder; set SEGSCOPE_HOME"):
+        toolchain.names()
 
 
 def test_names_start_with_the_default() -> None:

@@ -28,7 +28,6 @@ def graph_record(
     outputs = next(one["inputs"] for one in reversed(found) if one["operation"] == "output")
     return {
         "backward": backward,
-        "asked": 0,
         "nodes": found,
         "outputs": [f"buffer of {name}" for name in outputs],
         "kernels": list(kernels),

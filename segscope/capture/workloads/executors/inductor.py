@@ -24,12 +24,10 @@ Record = dict[str, Any]
 class Graph:
     """One graph that Inductor compiled."""
 
-    def __init__(self, module: torch.fx.GraphModule, backward: bool, asked: int) -> None:
+    def __init__(self, module: torch.fx.GraphModule, backward: bool) -> None:
         self.module = module
         """As it was handed to Inductor: ATen operations, after AOTAutograd and decompositions."""
         self.backward = backward
-        self.asked = asked
-        """Which call of Inductor by Dynamo it belongs to, from 0: a forward and its backward graph share one."""
         self.nodes: list[Record] = []
         """Of the graph as it was lowered, after Inductor's own passes over it."""
         self.outputs: list[str] = []
@@ -41,7 +39,6 @@ class Graph:
         """Return what was recorded, as JSON has it."""
         return {
             "backward": self.backward,
-            "asked": self.asked,
             "nodes": self.nodes,
             "outputs": self.outputs,
             "kernels": self.kernels,
@@ -67,23 +64,20 @@ class Recorder:
 
     def __init__(self) -> None:
         self.graphs: list[Graph] = []
-        self.asked = 0
-        """Calls of Inductor by Dynamo."""
         self.refused: dict[int, tuple[Any, Any]] = {}
         """The pair of scheduler nodes of each ``WhyNoFuse``, by its id."""
 
     def compiling(self, original: Function) -> Function:
-        """Count the calls by Dynamo, and keep each graph that is handed on to be compiled."""
+        """Keep each graph that Dynamo's calls hand on to be compiled."""
 
         def compile_graph(
             module: Any, inputs: Any, inner_compile: Function = compile_fx.compile_fx_inner, **options: Any
         ) -> Any:
             if getattr(inner_compile, "records", False):
                 return original(module, inputs, inner_compile=inner_compile, **options)
-            number, self.asked = self.asked, self.asked + 1
 
             def inner(module: torch.fx.GraphModule, *inputs: Any, **options: Any) -> Any:
-                self.graphs.append(Graph(copy.deepcopy(module), bool(options.get("is_backward")), number))
+                self.graphs.append(Graph(copy.deepcopy(module), bool(options.get("is_backward"))))
                 return inner_compile(module, *inputs, **options)
 
             inner.records = True  # type: ignore[attr-defined]
