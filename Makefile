@@ -4,7 +4,7 @@
 # make docs        the site, in site/
 #
 # All make a virtual environment in .venv, and install the toolchains (about 5 GB) in segscope's cache. None needs root;
-# the tests open pages in Chromium, which must be there (apt-get install chromium).
+# the tests open pages in Chromium and draw with Graphviz, which must be there (apt-get install chromium graphviz).
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +14,7 @@ TODAY := nvfuser-0.2.36
 ISSUE_711 := thunder-711
 FOUR_TO_TWO := nvfuser-0.2.24.dev20250115 nvfuser-0.2.25.dev20250201
 OUT := segscope-out
-REQUIRE := SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 SEGSCOPE_TEST_REQUIRE_CHROMIUM=1
+REQUIRE := SEGSCOPE_TEST_REQUIRE_TOOLCHAINS=1 SEGSCOPE_TEST_REQUIRE_PROGRAMS=1
 PYTEST := $(REQUIRE) $(BIN)/python -m pytest --numprocesses auto
 
 .PHONY: setup toolchains demo test test-slow check docs clean

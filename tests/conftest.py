@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -64,6 +65,20 @@ def in_history(name: str) -> str:
     if not toolchain.installed(name):
         pytest.skip(f"make test does not install {name}")
     return name
+
+
+def need_program(name: str) -> str:
+    """Return the path of a program; skip the test where it is not there.
+
+    With SEGSCOPE_TEST_REQUIRE_PROGRAMS, which ``make test`` sets, a missing one fails the test.
+    """
+    path = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])
+    if program := shutil.which(name, path=path):
+        return program
+    message = f"{name} is not installed: apt-get install chromium graphviz; pip install segscope[dev]"
+    if os.environ.get("SEGSCOPE_TEST_REQUIRE_PROGRAMS"):
+        pytest.fail(message)
+    pytest.skip(message)
 
 
 @pytest.fixture(scope="session")

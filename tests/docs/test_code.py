@@ -14,7 +14,7 @@ import click
 import pytest
 
 from segscope.cli import segscope
-from tests.conftest import in_history
+from tests.conftest import in_history, need_program
 from tests.docs import console
 from tests.docs.documents import DOCUMENTS, ROOT, Block, blocks, name
 
@@ -51,6 +51,8 @@ def toolchains_of(block: Block, need_toolchain: Need) -> None:
 @pytest.mark.parametrize("chosen", of_a_document("console", toolchains=False))
 def test_commands(chosen: list[Block], tmp_path: Path) -> None:
     """The blocks of a document share a folder."""
+    if any("drawn by Graphviz" in block.text for block in chosen):
+        need_program("dot")
     problems = [problem for block in chosen for problem in console.problems(block, tmp_path)]
     assert not problems, "\n\n".join(problems)
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 
 from segscope.dump import read
 from segscope.model import SegmentedFusion
+from tests.conftest import need_program
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -33,10 +32,7 @@ def no_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Leave one drawing program of those that this machine has."""
     name: str = request.param
-    beside_python = Path(sys.executable).parent
-    program = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], str(beside_python)]))
-    if program is None:
-        pytest.skip(f"{name} is not installed here")
+    program = need_program(name)
     only = tmp_path / "only"
     only.mkdir()
     (only / name).symlink_to(program)

@@ -17,6 +17,7 @@ from segscope.model import SegmentedFusion
 from segscope.render.diff_dot import draw, to_dot
 from segscope.render.palette import BACKGROUND, change_style
 from tests.checks.handmade import fusion
+from tests.conftest import need_program
 
 from .conftest import FIXTURES, real_fusion
 from .test_palette import VISION, contrast, lab
@@ -102,7 +103,7 @@ def test_hostile_operations_are_text(hostile: str) -> None:
     plain = fusion(["T0"], ["T1"], ("pointwise", "T1 = exp(T0)"))
     expr = plain.exprs[0].model_copy(update={"kind": "unknown", "op": hostile})
     text = to_dot(diff(plain, plain.model_copy(update={"exprs": (expr,)})))
-    done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, check=True)
+    done = subprocess.run([need_program("dot"), "-Tsvg"], input=text, capture_output=True, text=True, check=True)
     assert "<script" not in done.stdout
     assert done.stderr == ""
 

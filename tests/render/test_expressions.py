@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from segscope.render.engine import draw
 from segscope.render.selection import NODE_LIMIT
 from segscope.render.view import View
 from tests.checks.handmade import fusion
+from tests.conftest import need_program
 from tests.dump.generate import Generated, generated
 
 from .conftest import real_fusion
@@ -172,12 +171,8 @@ def test_whatever_the_texts_it_is_dot(text: str, view: View) -> None:
 
 
 def assert_is_dot(text: str) -> None:
-    """Have it parsed by what there is, which does no layout for this format."""
-    beside_python = shutil.which("graphviz-pure", path=str(Path(sys.executable).parent))
-    program = shutil.which("dot") or shutil.which("graphviz-pure") or beside_python
-    if program is None:
-        pytest.skip("neither dot nor graphviz-pure is installed here")
-    done = subprocess.run([program, "-Tcanon"], input=text.encode(), capture_output=True, check=False)
+    """Have it parsed by Graphviz, which does no layout for this format."""
+    done = subprocess.run([need_program("dot"), "-Tcanon"], input=text.encode(), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from segscope.render.html import to_html
 from segscope.render.html.facts import REASONS
 from segscope.render.selection import select
 from segscope.render.view import View
+from tests.conftest import need_program
 
 from .conftest import real_fusion
 from .hostile import TEXTS, chain, fusion_of
@@ -34,14 +32,9 @@ Open = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start Chromium; skip where it or playwright is not there, fail where ``make test`` says that they must be."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None or find_spec("playwright") is None:
-        message = "pages are opened in Chromium (apt-get install chromium), which playwright drives (pip install it)"
-        if os.environ.get("SEGSCOPE_TEST_REQUIRE_CHROMIUM"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright import sync_api
+    """Start Chromium; playwright drives it."""
+    program = need_program("chromium")
+    sync_api = pytest.importorskip("playwright.sync_api")
 
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=FLAGS)

@@ -12,6 +12,7 @@ from segscope.compare.executors.model import Direction, Timing
 from segscope.render.engine import draw
 from segscope.render.executors.fills import work_style
 from segscope.render.executors.picture import SHOWN, picture
+from tests.conftest import need_program
 from tests.render.hostile import TEXTS
 
 from .samples import THUNDER_711, TODAY, comparison, forward, kernel, real, region, run, with_all
@@ -131,6 +132,6 @@ NAMES = [re.escape(name) for name in ("thunder+torch.compile", "thunder+torch.co
 def test_hostile_names_are_text(hostile: str) -> None:
     one = forward(region(kernel(hostile, (hostile, 0), scheduler=hostile), name=hostile), launches=["void x", hostile])
     text = picture(comparison(run(hostile, one), run("y", problem=hostile)), "forward")
-    done = subprocess.run(["dot", "-Tsvg"], input=text.encode(), capture_output=True, check=True)
+    done = subprocess.run([need_program("dot"), "-Tsvg"], input=text.encode(), capture_output=True, check=True)
     assert b"<script" not in done.stdout
     assert done.stderr == b""
