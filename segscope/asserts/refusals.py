@@ -28,7 +28,7 @@ def assert_refused(
         reason: a part of the reason as printed, or its category (``Refusal.category``).
         scheduler: who refused; any scheduler if None.
         trying: one selector or several, each of which selects an expression of what was tried as one group, such as
-            ``("cat", "T15")``; any trial if empty.
+            ``("cat", "T15")``; any trial if empty, the whole fusion's too.
 
     Raises:
         AssertionError: nobody refused so; the reasons that are there are listed.
@@ -60,8 +60,8 @@ def assert_refused(
 
 def _trials(fusion: SegmentedFusion, log: SegmenterLog, selectors: tuple[str, ...]) -> list[Trial]:
     wanted = [frozenset().union(*(item.exprs for item in select(fusion, word).items)) for word in selectors]
-    parts = [trial for trial in log.trials if all(exprs.intersection(trial.expr_ids) for exprs in wanted)]
-    return parts if log.whole is None else [log.whole, *parts]
+    trials = [*([log.whole] if log.whole and not wanted else []), *log.trials]
+    return [trial for trial in trials if all(exprs.intersection(trial.expr_ids) for exprs in wanted)]
 
 
 def _reasons(refusals: list[Refusal]) -> list[str]:

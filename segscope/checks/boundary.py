@@ -10,7 +10,6 @@ from segscope.model import Expr, SegmentedFusion
 
 RESIZES: Final = frozenset({"slice", "pad"})
 LOOKUPS: Final = frozenset({"select", "index_select", "gather"})
-REDUCTIONS: Final = frozenset({"reduction", "grouped_reduction", "welford", "grouped_welford"})
 _SHOWN: Final = 3
 
 
@@ -40,7 +39,7 @@ def boundary(facts: Facts, source: int, target: int, values: Sequence[str]) -> t
     groups = [fusion.groups[index] for index in (source, target)]
     if not any(map(fusion.launches_kernel, groups)):
         return [], [], ""
-    reduces = any(expr.kind in REDUCTIONS for group in groups for expr in facts.exprs[group.index])
+    reduces = facts.reduces[source] or facts.reduces[target]
     resize_scheduler = facts.resize_scheduler and not reduces
     readers = {value: _readers(facts, target, value, resize_scheduler) for value in values}
     if found := _all(readers):
@@ -48,9 +47,18 @@ def boundary(facts: Facts, source: int, target: int, values: Sequence[str]) -> t
     for group in groups:
         if not fusion.launches_kernel(group) or (reduces and group.scheduler == "resize"):
             own = group.index
-            if found := _all({value: _readers(facts, own, value, resize_scheduler) for value in facts.defined[own]}):
+            if found := _of_its_own(facts, own, resize_scheduler):
                 return *found, _in_words(facts, own, own, *found)
     return [], [], ""
+
+
+def _of_its_own(facts: Facts, group: int, resize_scheduler: bool) -> tuple[list[Expr], list[str]] | None:
+    """Return what reads the values of its own group, found once for all cuts of the group."""
+    key = (group, resize_scheduler)
+    if key not in facts.memory_reads:
+        values = facts.defined[group]
+        facts.memory_reads[key] = _all({value: _readers(facts, group, value, resize_scheduler) for value in values})
+    return facts.memory_reads[key]
 
 
 def _readers(facts: Facts, group: int, value: str, resize_scheduler: bool) -> list[Expr]:

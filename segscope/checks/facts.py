@@ -12,6 +12,8 @@ from segscope.model import Expr, SegmentedFusion, Tensor
 HALVES = frozenset({"bfloat", "half"})
 """The 16-bit floating point types, in the words of the cast operators."""
 
+REDUCTIONS = frozenset({"reduction", "grouped_reduction", "welford", "grouped_welford"})
+
 LINE_BYTES = 128
 """Bytes of a cache line of NVIDIA's GPUs."""
 
@@ -28,12 +30,18 @@ class Facts:
     readers: list[dict[str, list[Expr]]] = field(init=False)
     """For each group the values that its expressions read, with those that do."""
 
+    reduces: list[bool] = field(init=False)
+    """For each group whether it reduces anything."""
+    memory_reads: dict[tuple[int, bool], tuple[list[Expr], list[str]] | None] = field(default_factory=dict, init=False)
+    """What ``boundary`` found inside a group, with and without the resize scheduler."""
+
     resize_scheduler: bool = field(init=False)
     """Whether the resize scheduler takes a group, so that nvFuser had it and it was not disabled."""
 
     def __post_init__(self) -> None:
         self.resize_scheduler = any(group.scheduler == "resize" for group in self.fusion.groups)
         self.exprs = [self.fusion.exprs_of(group) for group in self.fusion.groups]
+        self.reduces = [any(expr.kind in REDUCTIONS for expr in exprs) for exprs in self.exprs]
         self.defined = [{name: expr for expr in exprs for name in expr.outputs} for exprs in self.exprs]
         self.readers = []
         for exprs in self.exprs:

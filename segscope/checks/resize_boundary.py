@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
 from segscope.checks.base import Check
-from segscope.checks.boundary import boundary, hint
-from segscope.checks.facts import facts_of, listed, tensors_of
+from segscope.checks.boundary import RESIZES, boundary, hint
+from segscope.checks.facts import Facts, facts_of, listed, tensors_of
 from segscope.checks.finding import Finding, Severity
-from segscope.model import SegmentedFusion
+from segscope.model import Expr, SegmentedFusion
 
 _RESIZE: Final = "nvFuser's resize scheduler, where it is there and not disabled, has slices and pads inside kernels"
 _TOO_OLD: Final = "no scheduler of this nvFuser has slices and pads inside kernels; since 0.2.27.dev20250401 resize has"
-_BEFORE_RESIZE: Final = frozenset({"E0", "E1", "E2", "E3", "E4", "E5"})
+_BEFORE_RESIZE: Final = frozenset({"E0", "E1", "E2", "E3", "E4", "E5", "E6"})
 """Forms of the dump of nvFusers that have no resize scheduler (segscope/segmenter/versions.toml)."""
 _BROADCAST: Final = "nvFuser's resize scheduler is there, but resizes no broadcast dimension, and reduces nothing"
+_LOOKUP: Final = "no scheduler of nvFuser looks up in what its kernel computes"
+_NO_RESIZE: Final = "NVFUSER_DISABLE=resize_scheduler"
 _LOG: Final = "NVFUSER_DUMP=segmenter_logging"
 
 
@@ -45,9 +47,7 @@ class ResizeBoundary(Check):
             option: str | None = _LOG
             if exprs:
                 why = f"is there because {reason}"
-                too_old = fusion.era in _BEFORE_RESIZE
-                advice = _BROADCAST if facts.resize_scheduler else _TOO_OLD if too_old else _RESIZE
-                option = None if too_old else "NVFUSER_DISABLE=resize_scheduler"
+                advice, option = _advice(facts, exprs)
             elif hints:
                 exprs, tensors = list(hints.values()), list(hints)
                 why = f"is there because of a hint (SegmenterSet) at {listed(tensors)}"
@@ -72,3 +72,12 @@ class ResizeBoundary(Check):
                 advice=advice,
                 option=option,
             )
+
+
+def _advice(facts: Facts, exprs: Sequence[Expr]) -> tuple[str, str | None]:
+    """Return what the resize scheduler has to do with a boundary, and the option that shows it."""
+    if not any(expr.kind in RESIZES for expr in exprs):
+        return _LOOKUP, None
+    if facts.resize_scheduler:
+        return _BROADCAST, _NO_RESIZE
+    return (_TOO_OLD, None) if facts.fusion.era in _BEFORE_RESIZE else (_RESIZE, _NO_RESIZE)

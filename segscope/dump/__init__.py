@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from segscope.dump.source import SourceReport, batches, chunks, joined, lines, text_lines
 from segscope.errors import SegscopeError
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from segscope.model import Capture, SegmentedFusion
 
 __all__ = ["fusions", "parse", "read"]
+
+_SORTED_JSON: Final = re.compile(rb'\s*\{\s*"(?:dump|errors|fusions)"')
+"""How a capture begins whose keys another program sorted: a long dump stands before the schema's version."""
 
 
 def parse(text: str, source: str = "text", *, strict: bool = False) -> Capture:
@@ -59,7 +63,9 @@ def fusions(path: str | Path) -> Iterator[SegmentedFusion]:
 def is_json(beginning: bytes) -> bool:
     """Say whether a file that begins so is a capture rather than a dump."""
     beginning = _utf8(beginning)
-    return beginning.lstrip().startswith(b"{") and b'"schema_version"' in beginning
+    return beginning.lstrip().startswith(b"{") and (
+        b'"schema_version"' in beginning or _SORTED_JSON.match(beginning) is not None
+    )
 
 
 def _utf8(data: bytes) -> bytes:

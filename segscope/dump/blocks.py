@@ -65,8 +65,9 @@ class RewrittenBlock:
     Its statements are passed over: they come again in the groups.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first_line: int) -> None:
         self.done = False
+        self.first_line = first_line
         self.inputs: list[Text] = []
         self.outputs: list[Text] = []
         self.transforms: list[Text] = []
@@ -111,7 +112,7 @@ class SegmentsBlock:
     def __init__(self, first_line: int, rewritten: RewrittenBlock | None) -> None:
         self.done = False
         self.first_line = first_line
-        self.rewritten = rewritten or RewrittenBlock()
+        self.rewritten = rewritten or RewrittenBlock(first_line)
         self.group_lines: list[Text] = []
         self.edges: list[Text] = []
         self.groups: list[GroupBlock] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from segscope.dump.parts import Text
-from segscope.dump.reader import FoundFusion, StreamReader
+from segscope.dump.reader import FoundFusion, Stray, StreamReader
 from segscope.dump.source import Batch
 from segscope.errors import SegscopeError
 
@@ -39,9 +39,9 @@ class Gather:
         return sorted(found, key=lambda text: text.line)
 
     @property
-    def strays(self) -> list[Text]:
-        """Ends of dumps whose beginning is not there."""
-        return [text for reader in self._readers.values() for text in reader.strays]
+    def strays(self) -> list[Stray]:
+        """Parts of dumps that belong to no fusion that was found."""
+        return [stray for reader in self._readers.values() for stray in reader.strays]
 
 
 def _taken(reader: StreamReader) -> Iterator[FoundFusion]:

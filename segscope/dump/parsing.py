@@ -58,7 +58,7 @@ class Parse:
 
     def _parse_report(self) -> ParseReport:
         source = self._report
-        strays = [damage("the end of a dump whose beginning is not there", text) for text in self._gather.strays]
+        strays = [damage(reason, text) for reason, text in self._gather.strays]
         missing = [Damage(line=note.line, reason=note.reason, text="") for note in source.notes]
         return ParseReport(
             lines=source.lines,

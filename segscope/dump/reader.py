@@ -28,6 +28,13 @@ class FoundFusion(NamedTuple):
     passes: PassLog
 
 
+class Stray(NamedTuple):
+    """A line that belongs to no fusion that was found."""
+
+    reason: str
+    text: Text
+
+
 class StreamReader:
     """Reads the lines of one stream; what is found waits in ``found``, ``errors`` and ``strays``."""
 
@@ -36,8 +43,8 @@ class StreamReader:
         self.found: deque[FoundFusion] = deque()
         self.errors: list[Text] = []
         """Lines in which nvFuser says that segmentation or a group failed."""
-        self.strays: list[Text] = []
-        """Ends of dumps whose beginning is not there."""
+        self.strays: list[Stray] = []
+        """Ends of dumps whose beginning is not there, and beginnings without an end that no fusion came of."""
         self._part: Part | None = None
         self._rewritten: RewrittenBlock | None = None
         self._interrupted: Text | None = None
@@ -68,6 +75,10 @@ class StreamReader:
         if isinstance(self._part, SegmentsBlock):
             self._part.end_of_input(self._last_line)
         self._finish()
+        self._interruption_is_the_end()
+        if self._rewritten is not None:
+            begun = Text(REWRITTEN, self._rewritten.first_line)
+            self.strays.append(Stray("the source ends before the segments of this dump", begun))
 
     def _outside(self, texts: list[str], at: int, first_line: int) -> int:
         """Pass over lines up to a heading; return the position at which its part begins."""
@@ -100,9 +111,10 @@ class StreamReader:
         return self._log
 
     def _begin_rewritten(self, line: int) -> Part:
+        self._interruption_is_the_end()
         if self._rewritten is not None:
             self._interrupted = Text(REWRITTEN, line)
-        self._rewritten = RewrittenBlock()
+        self._rewritten = RewrittenBlock(line)
         return self._rewritten
 
     def _begin_segments(self, line: int) -> Part:
@@ -113,7 +125,13 @@ class StreamReader:
         return block
 
     def _stray_end(self, line: int) -> None:
-        self.strays.append(Text(SEGMENTS_END, line))
+        self.strays.append(Stray("the end of a dump whose beginning is not there", Text(SEGMENTS_END, line)))
+
+    def _interruption_is_the_end(self) -> None:
+        """Take it that the segments of a dump in which another one began will not come any more."""
+        if self._interrupted is not None:
+            self.strays.append(Stray("another dump begins before the segments of the last one", self._interrupted))
+            self._interrupted = None
 
     def _begin_passes(self, line: int) -> Part:
         self._passes = PassLog()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from segscope.checks.boundary import REDUCTIONS, boundary, hint
-from segscope.checks.facts import Facts, listed
+from segscope.checks.boundary import boundary, hint
+from segscope.checks.facts import REDUCTIONS, Facts, listed
 from segscope.model import Expr
 from segscope.model.base import Model
 

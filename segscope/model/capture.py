@@ -134,8 +134,8 @@ class Capture(Model):
 
     @property
     def complete(self) -> bool:
-        """Whether every fusion's dump is whole."""
-        return all(f.complete for f in self.fusions)
+        """Whether every fusion's dump is whole, and nothing is left of one that is not among them."""
+        return not self.report.damage and all(f.complete for f in self.fusions)
 
     @property
     def fusion(self) -> SegmentedFusion:

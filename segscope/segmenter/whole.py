@@ -41,7 +41,8 @@ class Whole:
     ) -> None:
         """Take expressions on tensors, in any order.
 
-        Raises SegscopeError where an expression leads to no output of the fusion.
+        Raises SegscopeError where an expression leads to no output of the fusion or depends on itself, and where two
+        define one tensor.
         """
         self.source = source
         self.inputs = tuple(name for name in source.inputs if name.startswith("T"))
@@ -66,8 +67,9 @@ class Whole:
             for name in dict.fromkeys(names):
                 self.read_by.setdefault(name, []).append(node)
         if len(self.exprs) < len(exprs):
-            lost = min(expr.outputs[0] for expr in exprs if expr.outputs[0] not in self.made_by)
-            raise SegscopeError(f"fusion {source.index}: {lost} leads to no output, so the fusion cannot be undone")
+            lost = [expr.outputs[0] for expr in exprs if expr.outputs[0] not in self.made_by]
+            why = f"{min(lost)} leads to no output" if lost else "a tensor is defined twice"
+            raise SegscopeError(f"fusion {source.index}: {why}, so the fusion cannot be undone")
 
     def tensor(self, name: str) -> Tensor:
         """Return what is known of a tensor, a copy's being that of the original.
@@ -134,11 +136,13 @@ def in_order(exprs: Iterable[Expr], inputs: Iterable[str], outputs: Sequence[str
 
     Backwards from each output that leads to no other one, operands from left to right, each expression after what it
     reads. Source: ``StmtSort`` in csrc/iter_visitor.cpp, ``Fusion::getTerminatingOutputs`` in csrc/fusion.cpp.
+    Raises SegscopeError where an expression depends on itself.
     """
     given = set(inputs)
     makers = {name: expr for expr in exprs for name in expr.tensor_outputs if name not in given}
     reads = {expr.id: expr.tensor_inputs for expr in makers.values()}
     found: dict[int, Expr] = {}
+    entered: set[int] = set()
     for output in _terminating(outputs, makers, reads):
         stack = [(makers[output], False)] if output in makers else []
         while stack:
@@ -146,6 +150,9 @@ def in_order(exprs: Iterable[Expr], inputs: Iterable[str], outputs: Sequence[str
             if operands_done:
                 found.setdefault(expr.id, expr)
             elif expr.id not in found:
+                if expr.id in entered:
+                    raise SegscopeError(f"{expr.outputs[0]} depends on itself, so the fusion cannot be undone")
+                entered.add(expr.id)
                 stack.append((expr, True))
                 stack += [(makers[name], False) for name in reversed(reads[expr.id]) if name in makers]
     return tuple(found.values())

@@ -55,11 +55,10 @@ def _texts(place: Path, capture: Capture) -> Iterator[Path]:
 def _pictures(place: Path, capture: Capture) -> Iterator[str]:
     for fusion in capture.fusions:
         which = f"-{fusion.index}" if len(capture.fusions) > 1 else ""
-        title = f"{capture_name(capture)}: {fusion}"
         for suffix in (".svg", ".html"):
             path = place / f"segments{which}{suffix}"
             try:
-                draw(fusion, path, title)
+                draw(fusion, path, capture_name(capture))
             except RenderError as error:
                 yield f"not drawn: {path.name}: {error}"
             else:

@@ -47,6 +47,8 @@ def test_refused(fixture_capture: Read) -> None:
     lines = failing(assert_refused, log, "resize", scheduler="no_op", trying=("neg", "pad")).splitlines()
     assert lines[0] == "asked for a refusal by no_op of what holds neg and pad for 'resize', found other reasons"
     assert lines[1].endswith(" times no_op: output has a concrete dimension")
+    lines = failing(assert_refused, log, "boundary", trying=("T10", "T11")).splitlines()
+    assert lines[0] == "asked for a refusal of what holds T10 and T11 for 'boundary', found no refusal"
     lines = failing(assert_refused, log, "boundary", scheduler="resize").splitlines()
     assert lines[0] == "asked for a refusal by resize for 'boundary', found no refusal"
 

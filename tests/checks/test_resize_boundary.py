@@ -91,6 +91,8 @@ def test_operators_that_read_memory(operator: str) -> None:
     found = fusion(["T0"], ["T2"], *groups, tensors=(tensor("T2", (8, 3)),))
     (finding,) = found_in(found)
     assert (finding.expressions, finding.tensors, finding.severity) == ((1,), ("T1",), "note")
+    resizes = operator in ("slice", "pad")
+    assert ("resize scheduler" in finding.advice, finding.option is not None) == (resizes, resizes)
 
 
 @pytest.mark.parametrize("operator", ["slice", "pad"])

@@ -1,5 +1,6 @@
 """Dumps that are cut off, mixed with other text, or not there."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segscope.dump import parse, read
+from segscope.dump.tally import tally
 from segscope.errors import NoDumpError, SegscopeError
 from tests.conftest import FIXTURES
 from tests.dump.mutate import mutated
@@ -55,6 +57,24 @@ def test_a_dump_cut_off_by_another_gives_both() -> None:
     first, second = capture.fusions
     assert (first.complete, second.complete) == (False, True)
     assert second.groups == parse(TODAY).fusion.groups
+
+
+def test_a_dump_cut_off_before_its_segments_is_none_and_is_told() -> None:
+    start = TODAY.index("Segmented_Fusion Dump: -- Re-written")
+    text = TODAY + TODAY[start : start + 2000]
+    capture = parse(text)
+    assert capture.fusion.complete
+    assert not capture.complete
+    (damage,) = capture.report.damage
+    assert (damage.line, damage.reason) == (
+        TODAY.count("\n") + 1,
+        "the source ends before the segments of this dump",
+    )
+    assert damage.text.endswith("Re-written complete fusion:{")
+    with pytest.raises(SegscopeError, match="the source ends before the segments"):
+        parse(text, strict=True)
+    (damage,) = parse(TODAY[start : start + 2000] + "\n" + TODAY).report.damage
+    assert damage.reason == "another dump begins before the segments of the last one"
 
 
 def test_other_text_around_does_not_matter() -> None:
@@ -222,3 +242,13 @@ def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
     capture = read(path)
     assert [(place.line, place.reason) for place in capture.report.damage] == [(1, "line cut after 4194304 bytes")]
     assert capture.fusion.groups == parse(TODAY).fusion.groups
+
+
+def test_a_capture_with_sorted_keys_is_one(tmp_path: Path) -> None:
+    """As ``jq -S`` writes it: the dump, of more than a chunk, stands before the schema's version."""
+    capture = parse(TODAY).model_copy(update={"dump": TODAY * 40})
+    path = tmp_path / "sorted.json"
+    path.write_text(json.dumps(capture.model_dump(mode="json"), sort_keys=True, indent=2))
+    assert path.read_bytes().index(b'"schema_version"') > 1 << 20
+    assert read(path) == capture
+    assert tally(path) is None

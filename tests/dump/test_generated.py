@@ -28,7 +28,6 @@ NOISE = [
     " 50%|#####     | 5/10 [00:01<00:01,  4.98it/s]",
     "Fusion before PreSegmenter:",
     "Segment the fusion (Original Fusion Un-modified): ",
-    "Segmented_Fusion Dump: -- Re-written complete fusion:{\nInputs:\n  T0_g_float[iS0{2}]",
     "***Runtime***: Try to schedule fus",
     "} // %kernel_math ",
     "g{",
@@ -38,7 +37,8 @@ NOISE = [
     "(7)",
 ]
 INSIDE = [
-    *NOISE, "g{(resize)", "(x)", "e{", "e{ a -> b", "edges:", "T1_g_float[", "T1_g[iS0{]}", "group id: x", "inputs:",
+    *NOISE, "Segmented_Fusion Dump: -- Re-written complete fusion:{\nInputs:\n  T0_g_float[iS0{2}]",
+    "g{(resize)", "(x)", "e{", "e{ a -> b", "edges:", "T1_g_float[", "T1_g[iS0{]}", "group id: x", "inputs:",
     "i1 = ", " = ", "{{{{", "))))", "\x00\ufffd", "Segmented_Fusion Dump: -- fusion segments:", "} //Segmented_Fusion",
     "group details:", "T6_g_float[iS1{8}]\n   = slice( T5_g_float[iS1{8}] )\n(6)", "T5_l[ zS1{2} ]", "[rank0]: }", "\r",
 ]  # fmt: skip

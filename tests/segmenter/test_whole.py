@@ -29,6 +29,15 @@ def test_expressions_come_in_the_order_in_which_they_lead_to_the_outputs() -> No
     assert texts(undone(cut, BEFORE)) == ["T3 = -(T0)", "T2 = exp(T1)", "T5 = +(T3, T2)"]
 
 
+def test_what_depends_on_itself_or_is_defined_twice_cannot_be_undone() -> None:
+    cycle = fusion(["T0"], ["T3"], ("pointwise", "T1 = +(T0, T2); T2 = exp(T1)"), ("pointwise", "T3 = exp(T2)"))
+    with pytest.raises(SegscopeError, match=r"T[12] depends on itself, so the fusion cannot be undone"):
+        simulate(cycle)
+    twice = fusion(["T0"], ["T2"], ("pointwise", "T1 = exp(T0); T1 = -(T0)"), ("pointwise", "T2 = exp(T1)"))
+    with pytest.raises(SegscopeError, match="fusion 0: a tensor is defined twice, so the fusion cannot be undone"):
+        simulate(twice)
+
+
 def test_copies_are_folded_into_the_first_by_number_where_the_version_makes_copies() -> None:
     cut = fusion(
         ["T0"],
