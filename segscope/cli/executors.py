@@ -95,7 +95,7 @@ def command(
 
     before = read(against) if against else None
     if out:
-        made(out, without=_WRITTEN)
+        made(out)
     known = CASES[case] if case else None
     comparison = compare_rope_executors(
         config or (known.config if known else "tiny-llama-1.1b"),
@@ -114,7 +114,7 @@ def command(
     if some_ran or form == "json":
         _show(comparison, form, why_not)
     if out:
-        _write(comparison, out, why_not)
+        _write(comparison, made(out, without=_WRITTEN), why_not)
     if not some_ran:
         problems = "; ".join(f"{run.executor}: {run.problem}" for run in comparison.runs)
         raise SegscopeError(f"no executor ran: {problems}")

@@ -81,7 +81,7 @@ def command(
     captures: list[Capture] = []
     problem: SegscopeError | None = None
     for name in names:
-        folder = made(out / name if len(names) > 1 else out, without=_WRITTEN)
+        folder = made(out / name if len(names) > 1 else out)
         try:
             capture = capture_rope(
                 config,
@@ -123,7 +123,9 @@ def _show(captures: list[Capture]) -> None:
 
 def _write(capture: Capture, folder: Path) -> None:
     from segscope.cli.render import render_all
+    from segscope.cli.writing import made
 
+    made(folder, without=_WRITTEN)
     (folder / "dump.txt").write_text(capture.dump or "", encoding="utf-8")
     (folder / "capture.json").write_text(capture.model_dump_json(indent=1) + "\n", encoding="utf-8")
     click.echo(f"wrote {folder / 'dump.txt'}, {folder / 'capture.json'}")
@@ -131,6 +133,9 @@ def _write(capture: Capture, folder: Path) -> None:
 
 
 def _keep_output(error: CaptureError, folder: Path) -> None:
+    from segscope.cli.writing import made
+
+    made(folder, without=_WRITTEN)
     (folder / "dump.txt").write_text(error.output, encoding="utf-8")
     (folder / "stderr.txt").write_text(error.stderr, encoding="utf-8")
     click.echo(f"segscope: what the child process printed is in {folder}: dump.txt and stderr.txt", err=True)

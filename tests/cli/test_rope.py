@@ -56,6 +56,7 @@ def test_two_fusions_are_two_pictures(cli: Cli, tmp_path: Path, need_toolchain: 
 
 
 def test_no_dump_keeps_what_the_child_said(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    (tmp_path / "capture.json").write_text("of an earlier run")
     done = cli("rope", "--toolchain", need_toolchain(TODAY), "--disable", "bogus", "--out", tmp_path)
     assert done.code == 2
     error = done.err.splitlines()[-1]
@@ -63,11 +64,14 @@ def test_no_dump_keeps_what_the_child_said(cli: Cli, tmp_path: Path, need_toolch
     assert "Invalid option: 'bogus' Available options: " in error
     assert "resize_scheduler" in error
     assert "Invalid option" in (tmp_path / "stderr.txt").read_text()
+    assert not (tmp_path / "capture.json").exists()
 
 
 def test_managed_toolchains_have_no_gpu(cli: Cli, tmp_path: Path, need_toolchain: Callable[[str], str]) -> None:
+    (tmp_path / "capture.json").write_text("of an earlier run")
     done = cli("rope", "--toolchain", need_toolchain(TODAY), "--device", "cuda", "--out", tmp_path)
     assert done.code == 2
+    assert (tmp_path / "capture.json").read_text() == "of an earlier run"
     assert "no GPU code; use --toolchain current with --device cuda" in done.err
 
 
