@@ -11,7 +11,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -58,7 +58,7 @@ def capture_command(
         raise DeviceError(f"unknown device {device!r}; valid: {', '.join(CHOICES)}")
     program = shutil.which(command[0])
     if program is None:
-        raise CaptureError(f"{command[0]}: no such command")
+        raise CaptureError(f"{command[0]}: {_not_run(command[0])}")
     absolute = [str(Path(program).absolute()), *command[1:]]
     environment = dict(os.environ)
     if device != "none":
@@ -67,7 +67,11 @@ def capture_command(
             environment = chosen.environment(environment, toolchain_of(absolute))
         print(f"segscope: {Path(program).name} on {chosen.what}", file=sys.stderr)
     environment |= _dump_variables(environment, dump)
-    with Path(out).open("wb", buffering=0) as file:
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(Path(out).open("wb", buffering=0))
+        except OSError as error:
+            raise CaptureError(f"cannot write {out}: {error.strerror}") from None
         return _run(absolute, environment, file)
 
 
@@ -83,6 +87,13 @@ def summary(file: str | Path) -> str:
         except NoDumpError:
             return f"{file}: no segmented fusion: nvFuser compiled none, or its process printed elsewhere"
     return f"{file}: {_number(len(kernels), 'fusion')}, {_number(sum(kernels), 'kernel group')}"
+
+
+def _not_run(program: str) -> str:
+    """Say why a program that was not found is none."""
+    if os.sep not in program or not Path(program).exists():
+        return "no such command"
+    return "a folder, not a command" if Path(program).is_dir() else "may not be run (chmod +x makes it a program)"
 
 
 def _dump_variables(environment: Mapping[str, str], dump: Sequence[str]) -> dict[str, str]:
@@ -132,7 +143,7 @@ def _copy_once(reader: int, file: IO[bytes]) -> bool:
     try:
         file.write(data)
     except OSError as error:
-        raise CaptureError(f"{file.name}: {error.strerror}") from None
+        raise CaptureError(f"cannot write {file.name}: {error.strerror}") from None
     with suppress(BrokenPipeError):  # what the reader of the output does not want is still kept
         _write(1, data)
     return bool(data)

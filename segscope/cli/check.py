@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from segscope.cli.reading import read_capture
+from segscope.cli.reading import read_captures
 from segscope.cli.writing import say
 
 
@@ -61,10 +61,10 @@ def command(
         raise click.UsageError("Missing argument 'FILE...'", ctx)
     if not rules:
         raise click.UsageError("no rule is left: --ignore names what --select does", ctx)
-    captures = []
-    for file in files:
-        capture = read_capture(file, strict=False, number=number)
-        captures.append(capture.model_copy(update={"source": file}))
+    read = read_captures(files, strict=False, number=number)
+    if not read:
+        ctx.exit(2)
+    captures = [capture.model_copy(update={"source": file}) for file, capture in read]
     report = Report(
         captures=captures,
         rules=tuple(rules),
@@ -73,6 +73,8 @@ def command(
     )
     if text := FORMATS[form](report):
         say(text)
+    if len(captures) < len(files):
+        ctx.exit(2)
     halves = [capture.source for capture in captures if not capture.complete]
     if halves and not report.broken:
         raise SegscopeError(f"{', '.join(halves)}: incomplete, so that no rule is known to be kept")

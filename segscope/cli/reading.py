@@ -10,6 +10,8 @@ from segscope.cli.writing import say
 from segscope.errors import SegscopeError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from segscope.model import Capture, SegmentedFusion
 
 _SHOWN = 3
@@ -28,6 +30,17 @@ def read_capture(path: str, strict: bool, number: int | None = None) -> Capture:
     capture = read(path, strict=strict)
     warn_about(capture)
     return capture if number is None else capture.model_copy(update={"fusions": choose_fusions(capture, number)})
+
+
+def read_captures(paths: Iterable[str], strict: bool, number: int | None = None) -> list[tuple[str, Capture]]:
+    """Read several as ``read_capture`` does. One that cannot be read keeps nobody from the others; why is printed."""
+    captures = []
+    for path in paths:
+        try:
+            captures.append((path, read_capture(path, strict, number)))
+        except SegscopeError as error:
+            say(f"segscope: error: {error}", err=True)
+    return captures
 
 
 def warn_about(capture: Capture) -> None:

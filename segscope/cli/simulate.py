@@ -142,14 +142,14 @@ class _Asked:
         try:
             output.write_text(capture.model_dump_json(indent=1), encoding="utf-8")
         except OSError as error:
-            raise SegscopeError(f"{output}: {error.strerror}") from error
+            raise SegscopeError(f"cannot write {output}: {error.strerror}") from None
         click.echo(f"wrote {output}", err=True)
 
 
 def _simulated(asked: _Asked) -> bool:
     """Segment each fusion, and say whether all are as they were."""
     from segscope.render.simulation import simulation_lines
-    from segscope.segmenter import simulate
+    from segscope.segmenter import Policy, simulate
     from segscope.segmenter.same import moved
 
     every = True
@@ -160,6 +160,11 @@ def _simulated(asked: _Asked) -> bool:
         every = every and same
         asked.made.append(simulation.fusion)
         say("\n".join(simulation_lines(fusion, simulation, version, same=same)))
+        if version.guessed and not same and asked.policy == Policy():
+            last = f"nvFuser {version.name} is the last that prints its form"
+            warn(
+                f"fusion {fusion.index} may be of another nvFuser: a dump names none, and {last}; name it by --version"
+            )
         _warn_of_idle(asked.policy, simulation)
     return every
 

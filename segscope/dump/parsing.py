@@ -86,7 +86,8 @@ class Parse:
             said = "run with NVFUSER_DUMP=segmented_fusion and keep standard output"
         for note in self._report.notes:
             said = f"{note.reason} (line {note.line}); {said}"
-        looked = f"looked for {SEGMENTS!r} in {self._report.lines} lines"
+        lines = "1 line" if self._report.lines == 1 else f"{self._report.lines} lines"
+        looked = f"looked for {SEGMENTS!r} in {lines}"
         return f"{self._source}: no segmented fusion found ({looked}); {said}"
 
 

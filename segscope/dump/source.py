@@ -101,6 +101,8 @@ def chunks(path: str | Path, report: SourceReport) -> Iterator[bytes]:
             yield from content
     except DamagedError as error:
         report.notes.append(Note(report.lines + 1, str(error)))
+    except IsADirectoryError:
+        raise SegscopeError(f"{name}: Is a directory; name the files in it") from None
     except OSError as error:
         raise SegscopeError(f"{name}: {error.strerror or error}") from None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from segscope.errors import RenderError
 
 if TYPE_CHECKING:
-    from segscope.model import SegmentedFusion
+    from segscope.model import Capture, SegmentedFusion
     from segscope.render.view import View
 
 __all__ = ["SUFFIXES", "draw", "format_of", "picture"]
@@ -17,18 +17,24 @@ SUFFIXES: Final = (".svg", ".png", ".pdf", ".dot", ".mmd", ".md", ".html", ".jso
 """Drawings; DOT text; Mermaid, alone and as a code block for Markdown; a page; a graph for Model Explorer."""
 
 
-def draw(fusion: SegmentedFusion, path: str | Path, title: str | None = None, view: View | None = None) -> str:
-    """Draw a fusion into a file whose suffix says the format (SUFFIXES), and return the name of what drew it.
+def draw(
+    fusion: SegmentedFusion | Capture, path: str | Path, title: str | None = None, view: View | None = None
+) -> str:
+    """Draw a fusion, or a capture of one, into a file, and return the name of what drew it.
 
-    ``title`` goes before the counts above the picture; ``view`` says what of it is drawn.
+    The suffix says the format (SUFFIXES). ``title`` goes before the counts above the picture; ``view`` says what
+    of it is drawn.
 
-    Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written. A drawing that
-    fails or takes too long leaves its DOT text beside ``path``, and the error names it.
+    Raises RenderError where the suffix is unknown, nothing can draw, or the file cannot be written, and SegscopeError
+    for a capture of several fusions. A drawing that fails or takes too long leaves its DOT text beside ``path``, and
+    the error names it.
     """
+    from segscope.model import Capture
     from segscope.render.engine import save
 
+    one = fusion.fusion if isinstance(fusion, Capture) else fusion
     format = format_of(path)
-    return save(path, lambda: picture(fusion, format, title, view))
+    return save(path, lambda: picture(one, format, title, view))
 
 
 def picture(

@@ -20,6 +20,7 @@ from segscope.render.sheet import (
     quiet_edge,
     scheduler_entries,
     sheet,
+    tops,
 )
 from segscope.render.view import View
 
@@ -54,7 +55,7 @@ def drawing(fusion: SegmentedFusion, title: str | None = None, view: View | None
 def _groups(fusion: SegmentedFusion, title: str | None, selection: Selection, marks: Marks, parts: Parts) -> Digraph:
     graph = sheet(fusion, title, selection)
     inputs, outputs = input_nodes(fusion, selection.boxes), output_nodes(fusion, selection.boxes)
-    legend(graph, scheduler_entries(fusion, selection, marks), inputs)
+    legend(graph, scheduler_entries(fusion, selection, marks), tops(fusion, selection.boxes, inputs))
     for node, name in {node: name for (name, _), node in inputs.items()}.items():
         boundary_node(graph, fusion, node, "input", name)
     for box in selection.boxes:

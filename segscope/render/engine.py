@@ -81,7 +81,7 @@ def save(path: str | Path, make: Callable[[], tuple[bytes, str]]) -> str:
     try:
         Path(path).write_bytes(data)
     except OSError as error:
-        raise RenderError(f"{path}: {error.strerror or error}") from None
+        raise RenderError(f"cannot write {path}: {error.strerror or error}") from None
     return drawn_by
 
 

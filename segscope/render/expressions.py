@@ -26,6 +26,7 @@ from segscope.render.sheet import (
     scheduler_entries,
     sheet,
     style_of,
+    tops,
     weight,
     width,
 )
@@ -72,7 +73,7 @@ class _Picture:
     def draw(self) -> Digraph:
         fusion, boxes = self.fusion, self.selection.boxes
         inputs, outputs = input_nodes(fusion, boxes), output_nodes(fusion, boxes)
-        legend(self.graph, self._entries(), inputs)
+        legend(self.graph, self._entries(), tops(fusion, boxes, inputs))
         for node, name in {node: name for (name, _), node in inputs.items()}.items():
             boundary_node(self.graph, fusion, node, "input", name)
         for box in boxes:

@@ -217,8 +217,8 @@ def scheduler_entries(fusion: SegmentedFusion, selection: Selection, marks: Mark
     return entries
 
 
-def legend(graph: Digraph, entries: Iterable[Entry], inputs: Mapping[tuple[str, Box], str]) -> None:
-    """Add a strip above everything else: invisible edges to a node of each fusion input keep it there."""
+def legend(graph: Digraph, entries: Iterable[Entry], tops: Mapping[str, str]) -> None:
+    """Add a strip above everything else: invisible edges to what else may be on top keep it there."""
     with graph.subgraph(graph_attr={"rank": "same"}) as strip:
         strip.node("legend", "legend:", shape="plaintext", width="0", fontsize="12", fontcolor=palette.QUIET_TEXT)
         last = "legend"
@@ -227,11 +227,22 @@ def legend(graph: Digraph, entries: Iterable[Entry], inputs: Mapping[tuple[str, 
             strip.node(f"legend{number}", label([text]), **entry)
             strip.edge(last, f"legend{number}", style="invis")
             last = f"legend{number}"
+    for node, weight in tops.items():
+        graph.edge("legend", node, style="invis", weight=weight)
+
+
+def tops(fusion: SegmentedFusion, boxes: Sequence[Box], inputs: Mapping[tuple[str, Box], str]) -> dict[str, str]:
+    """Return a node of each fusion input, and that of each box which reads nothing that is drawn, with its weight.
+
+    An edge into a cluster holds nothing in Graphviz if it weighs nothing.
+    """
     first: dict[str, str] = {}
     for (name, _), node in inputs.items():
         first.setdefault(name, node)
-    for node in first.values():
-        graph.edge("legend", node, style="invis", weight="0")
+    homes = {index: box for box in boxes for index in box}
+    read = {box for _, box in inputs}
+    read |= {homes[target] for source, target, _ in fusion.cuts if target in homes and source in homes}
+    return dict.fromkeys(first.values(), "0") | {node_of(box): "1" for box in boxes if box not in read}
 
 
 def _shared_heading(groups: Sequence[Group]) -> str:

@@ -47,8 +47,10 @@ def traffic(fusion: SegmentedFusion, group: Group) -> str:
 
 def _sizes(sizes: Mapping[str, int | None]) -> str:
     unknown = sum(count is None for count in sizes.values())
-    known = size(sum(filter(None, sizes.values())))
-    return known if not unknown else f"{known} + {count(unknown, 'tensor')} of unknown size"
+    known = sum(filter(None, sizes.values()))
+    if not unknown:
+        return size(known)
+    return f"{f'{size(known)} + ' if known else ''}{count(unknown, 'tensor')} of unknown size"
 
 
 def capture_name(capture: Capture) -> str:

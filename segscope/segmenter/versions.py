@@ -38,6 +38,8 @@ class Version(Model):
     """Names from versions.toml."""
     newest: str = ""
     """Where it is later than every version in the table, the last of these, as which it counts."""
+    guessed: bool = False
+    """Whether nobody named it, and it is the last that prints such a dump."""
 
     def __contains__(self, step: str) -> bool:
         return step in self.steps
@@ -77,7 +79,7 @@ def version_told_by(fusion: SegmentedFusion) -> Version:
 
     A dump does not name its version: where it is known, it should be given instead.
     """
-    found = version(_LAST_OF_ERA.get(fusion.era, "0.2.36"))
+    found = version(_LAST_OF_ERA.get(fusion.era, "0.2.36")).model_copy(update={"guessed": True})
     schedulers = {group.scheduler for group in fusion.groups}
     return found if "resize" in schedulers else found.having("resize_scheduler", False)
 

@@ -59,7 +59,7 @@ def test_what_is_no_program_is_one_line(tmp_path: Path, capfd: pytest.CaptureFix
 
 
 def test_a_full_disk_is_told_as_that_of_the_file() -> None:
-    with pytest.raises(CaptureError, match=r"^/dev/full: No space left on device$"):
+    with pytest.raises(CaptureError, match=r"^cannot write /dev/full: No space left on device$"):
         capture_command(["echo", "hello"], out="/dev/full")
 
 
@@ -151,6 +151,14 @@ def test_refusals(tmp_path: Path) -> None:
     out = tmp_path / "run.log"
     with pytest.raises(CaptureError, match="no-such-program: no such command"):
         capture_command(["no-such-program"], out=out)
+    with pytest.raises(CaptureError, match=r"/: a folder, not a command$"):
+        capture_command(["/"], out=out)
+    text = tmp_path / "text"
+    text.touch()
+    with pytest.raises(CaptureError, match=r"text: may not be run \(chmod \+x"):
+        capture_command([str(text)], out=out)
+    with pytest.raises(CaptureError, match=r"cannot write .*nowhere/run\.log: No such file or directory"):
+        capture_command(["true"], out=tmp_path / "nowhere" / "run.log")
     with pytest.raises(DeviceError, match="unknown device 'tpu'; valid: none, null, cuda"):
         capture_command(["true"], device="tpu", out=out)
     assert not out.exists()

@@ -103,6 +103,14 @@ def test_what_fails_over_there_is_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.toolchain
+def test_what_a_file_imports_has_to_be_in_the_toolchain(capture: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("import hypothesis\ndef f(x):\n    return x + 1\n")
+    says = "No module named 'hypothesis': what defines the function is imported where .*; keep it in a file of its own"
+    with pytest.raises(CaptureError, match=says):
+        capture(f"{tmp_path / 'own.py'}:f", MATRIX)
+
+
 @pytest.mark.parametrize(
     ("fn", "args", "says"),
     [

@@ -213,9 +213,10 @@ def test_a_capture_has_the_name_of_its_file(cli: Cli, tmp_path: Path) -> None:
     assert ": a.json (8 no_op, 4 pointwise); b.json (" in done.out
 
 
-def test_a_file_that_cannot_be_read_stops_all(cli: Cli) -> None:
-    done = cli("check", JULY, "nowhere.txt")
-    assert (done.code, done.out, done.err) == (2, "", "segscope: error: nowhere.txt: No such file or directory\n")
+def test_a_file_that_cannot_be_read_keeps_nobody_from_the_others(cli: Cli, cyclic: Path) -> None:
+    done = cli("check", "nowhere.txt", cyclic, "--select", "cycle")
+    assert (done.code, done.err) == (2, "segscope: error: nowhere.txt: No such file or directory\n")
+    assert done.out.startswith("error: cycle: fusion 0: ")
 
 
 # --- severities -----------------------------------------------------------------------------------------------------

@@ -84,6 +84,13 @@ def test_bad_input_is_one_line(arguments: list[str | Path], message: str) -> Non
     assert message in line
 
 
+def test_one_that_cannot_be_read_keeps_nobody_from_the_others() -> None:
+    done = segscope("show", JULY_2024, "nowhere.txt", TWO_FUSIONS)
+    assert done.returncode == 2
+    assert done.stdout == segscope("show", JULY_2024, TWO_FUSIONS).stdout
+    assert done.stderr == b"segscope: error: nowhere.txt: No such file or directory\n"
+
+
 def test_a_cut_off_dump_is_shown_with_a_warning() -> None:
     text = JULY_2024.read_bytes()
     done = segscope("show", "-", stdin=text[: len(text) // 2])

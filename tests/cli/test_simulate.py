@@ -30,6 +30,19 @@ def test_by_its_own_choices_the_dump_is_met(oracle: str, cli: Cli) -> None:
     ]
 
 
+def test_a_version_that_was_guessed_is_told_where_the_dump_is_not_given_back(cli: Cli) -> None:
+    dump = FIXTURES / "history" / "null_0.2.24.dev20250115_Llama-2-13b-hf_definition.txt"
+    done = cli("simulate", dump)
+    assert done.code == 1
+    assert done.err == (
+        "segscope: warning: fusion 0 may be of another nvFuser: a dump names none, "
+        "and nvFuser 0.2.27 is the last that prints its form; name it by --version\n"
+    )
+    named = cli("simulate", dump, "--version", "0.2.24.dev20250115")
+    assert (named.code, named.err) == (0, "")
+    assert cli("simulate", dump, "--policy", "reversed").err == ""
+
+
 def test_what_is_written_goes_into_other_commands(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "four.json"
     done = cli("simulate", JULY, *WITHOUT, "-o", out)

@@ -98,7 +98,7 @@ def test_zstd_that_cannot_be_read_says_what_to_install(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read_give_one_line(tmp_path: Path) -> None:
     with pytest.raises(SegscopeError, match=r"nowhere\.txt: No such file or directory$"):
         list(lines(tmp_path / "nowhere.txt", SourceReport()))
-    with pytest.raises(SegscopeError, match=r": Is a directory$"):
+    with pytest.raises(SegscopeError, match=r": Is a directory; name the files in it$"):
         list(lines(tmp_path, SourceReport()))
 
 

@@ -101,6 +101,16 @@ def test_the_legend_has_what_occurs(july_2024: SegmentedFusion) -> None:
     assert legend(to_dot(alone, view=EXPRESSIONS)) == ["pointwise: launches a kernel"]
 
 
+def test_the_legend_is_above_what_reads_nothing_that_is_drawn(july_2024: SegmentedFusion) -> None:
+    part = draw(to_dot(july_2024, view=View(level="expressions", focus=(9,))))
+    tops = {
+        title: float(re.findall(r' y="(-[\d.]+)"', shape)[0])
+        for title, shape in re.findall(r"<title>(legend0|g\d+)</title>(.*?)</g>", part.data.decode(), re.DOTALL)
+    }
+    assert len(tops) == 7
+    assert min(tops, key=lambda node: tops[node]) == "legend0"
+
+
 def test_collapsed_metadata_groups_are_boxes(july_2024: SegmentedFusion) -> None:
     text = to_dot(july_2024, view=View(level="expressions", collapse=True))
     assert re.findall(r"subgraph cluster_g(\d+)", text) == ["1", "4", "7", "8", "9", "10"]

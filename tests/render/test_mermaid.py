@@ -136,6 +136,8 @@ def test_files(tmp_path: Path, july_2024: SegmentedFusion) -> None:
     alone = (tmp_path / "a.mmd").read_text("utf-8")
     assert alone == to_mermaid(july_2024)
     assert (tmp_path / "a.md").read_text("utf-8") == f"```mermaid\n{alone}```\n"
+    draw(read(FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt"), tmp_path / "capture.mmd")
+    assert (tmp_path / "capture.mmd").read_text("utf-8") == alone
 
 
 def test_a_reduction_is_drawn_in_its_colour() -> None:

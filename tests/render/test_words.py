@@ -30,6 +30,11 @@ def test_traffic(july_2024: SegmentedFusion) -> None:
     unknown = july_2024.tensors["T5"].model_copy(update={"dtype": None})
     some = july_2024.model_copy(update={"tensors": july_2024.tensors | {"T5": unknown}})
     assert words.traffic(some, some.groups[1]) == "reads 1 MB + 1 tensor of unknown size · writes 253.8 MB"
+    tensors = {name: tensor.model_copy(update={"dtype": None}) for name, tensor in july_2024.tensors.items()}
+    nothing = july_2024.model_copy(update={"tensors": tensors})
+    assert words.traffic(nothing, nothing.groups[8]) == (
+        "reads 1 tensor of unknown size · writes 1 tensor of unknown size"
+    )
 
 
 @pytest.mark.parametrize(

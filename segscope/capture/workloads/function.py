@@ -71,16 +71,25 @@ def load(target: dict[str, str]) -> Any:
     name = target["name"]
     if "pickle" in target:
         return pickle.loads(base64.b64decode(target["pickle"]))
-    if "text" in target:
-        module = program(target["text"])
-    elif "file" in target:
-        module = from_file(Path(target["file"]))
-    else:
-        module = importlib.import_module(target["module"])
-    found: Any = module
+    try:
+        found = defining(target)
+    except ModuleNotFoundError as error:
+        if target.get("module", "").startswith(str(error.name)):
+            raise
+        why = "what defines the function is imported where torch, nvFuser and Thunder are, and little else"
+        raise ModuleNotFoundError(f"{error}: {why}; keep it in a file of its own") from error
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def defining(target: dict[str, str]) -> Any:
+    """Return the module that defines what the options name."""
+    if "text" in target:
+        return program(target["text"])
+    if "file" in target:
+        return from_file(Path(target["file"]))
+    return importlib.import_module(target["module"])
 
 
 def program(text: str) -> ModuleType:
