@@ -44,10 +44,11 @@ _AT_ONCE: Final = 8
 """Several runs share the GPU's memory."""
 
 
-def on_gpu(toolchain: str) -> tuple[list[Capture], list[str]]:
+def on_gpu(toolchain: str, *, null_device_too: bool = False) -> tuple[list[Capture], list[str]]:
     """Run every case on the GPU of this machine; return the captures, and what kept others from being made.
 
-    Raises SegscopeError where there is no GPU, or the toolchain cannot use it.
+    Raises SegscopeError where there is no GPU, or the toolchain cannot use it; with ``null_device_too`` also where it
+    cannot have the null device, before anything is run.
     """
     if not is_managed(toolchain) and not gpu_present():
         raise DeviceError(
@@ -55,6 +56,12 @@ def on_gpu(toolchain: str) -> tuple[list[Capture], list[str]]:
             "segscope verify-device FOLDER here"
         )
     choose("cuda", toolchain, "h200")
+    if null_device_too:
+        try:
+            choose("null", toolchain, "h200").environment({}, ensure(toolchain))
+        except DeviceError as error:
+            steps = "segscope verify-device --save FOLDER here, segscope verify-device FOLDER where it can be had"
+            raise DeviceError(f"{error}; do it in two steps: {steps}") from None
     captures, problems = [], []
     jobs = [partial(case, toolchain=toolchain, device="cuda") for case in CASES for _ in range(REPEATS)]
     for made in _made(jobs):

@@ -50,7 +50,7 @@ def command(
     if folder:
         captures = saved(folder)
     else:
-        captures, problems = on_gpu(toolchain or CURRENT)
+        captures, problems = on_gpu(toolchain or CURRENT, null_device_too=save is None)
         for problem in problems:
             click.echo(f"segscope: error: {problem}", err=True)
     if save:

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from segscope.capture import fidelity_runs
 from segscope.capture.fidelity import compare, title
 from segscope.capture.fidelity_runs import on_gpu, save, saved, verify
 from segscope.dump import parse
@@ -125,6 +127,19 @@ def test_captures_that_cannot_be_verified(captures: list[Capture], says: str) ->
 def test_a_gpu_is_needed_to_run_on_one() -> None:
     with pytest.raises(DeviceError, match=f"toolchain {TODAY} has no GPU code"):
         on_gpu(TODAY)
+
+
+def test_where_the_null_device_cannot_be_the_gpu_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torch of CUDA 13 says it."""
+
+    def cuda_13(inherited: dict[str, str], toolchain: object) -> dict[str, str]:
+        raise DeviceError("torch in toolchain current is built for CUDA 13.0")
+
+    device = SimpleNamespace(environment=cuda_13)
+    for name, value in {"gpu_present": lambda: True, "choose": lambda *_: device, "ensure": str, "CASES": None}.items():
+        monkeypatch.setattr(fidelity_runs, name, value)
+    with pytest.raises(DeviceError, match=r"for CUDA 13\.0; do it in two steps: segscope verify-device --save FOLDER"):
+        on_gpu("current", null_device_too=True)
 
 
 def test_an_empty_folder_is_told_so(tmp_path: Path) -> None:
