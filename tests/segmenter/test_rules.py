@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from segscope.errors import SegscopeError
 from segscope.model import IterDomain, SegmentedFusion, Tensor
 from segscope.segmenter import Accepted, Answer, Policy, Refused, Unknown, simulate, version
 from tests.checks.handmade import fusion, tensor
@@ -63,6 +64,12 @@ def test_a_slice_of_a_computed_value_needs_the_resize_scheduler(number: str, tak
     else:
         assert of_the_whole(cut, number) == Refused(reason="slice T2 reads T1, which is computed")
         assert of_the_whole(cut, number, boundary=False) == Accepted(scheduler="pointwise")
+
+
+def test_dimensions_that_do_not_fit_together_are_told() -> None:
+    cut = fusion(["T0"], ["T1"], ("pointwise", "T1 = slice(T0)"), tensors=(tensor("T1", (8,)),))
+    with pytest.raises(SegscopeError, match="fusion 0: the dimensions of T1 and T0 do not fit together by slice"):
+        simulate(cut)
 
 
 def test_one_output_must_cover_all_inputs() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from segscope.errors import SegscopeError
 from segscope.explain.program import RebuildError
 from segscope.model import Expr, IterDomain
 from segscope.segmenter.whole import Whole
@@ -45,6 +46,7 @@ class Dims:
     """The dimensions of all tensors of a fusion, numbered one after the other."""
 
     def __init__(self, whole: Whole) -> None:
+        """SegscopeError where those of an operand and a result do not fit together, as in a damaged dump."""
         self.whole = whole
         self._first: dict[str, int] = {}
         self.all: list[Dim] = []
@@ -87,7 +89,12 @@ class Dims:
         special = _SPECIAL.get(expr.kind)
         if special:
             operand = [dim for dim in self.of(expr.tensor_inputs[0]) if self.all[dim].kind != "r"]
-            return special(self, expr, operand, output)
+            try:
+                return special(self, expr, operand, output)
+            except (ValueError, IndexError):
+                about = f"{expr.tensor_outputs[0]} and {expr.tensor_inputs[0]}"
+                why = f"the dimensions of {about} do not fit together by {expr.kind}"
+                raise SegscopeError(f"fusion {self.whole.source.index}: {why}: is the dump damaged?") from None
         pairs: _Pairs = []
         kept = list(output) if _reduces(self, output) else [dim for dim in output if self.all[dim].kind != "r"]
         for name in expr.tensor_inputs:
