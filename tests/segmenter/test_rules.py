@@ -66,9 +66,16 @@ def test_a_slice_of_a_computed_value_needs_the_resize_scheduler(number: str, tak
         assert of_the_whole(cut, number, boundary=False) == Accepted(scheduler="pointwise")
 
 
-def test_dimensions_that_do_not_fit_together_are_told() -> None:
-    cut = fusion(["T0"], ["T1"], ("pointwise", "T1 = slice(T0)"), tensors=(tensor("T1", (8,)),))
-    with pytest.raises(SegscopeError, match="fusion 0: the dimensions of T1 and T0 do not fit together by slice"):
+@pytest.mark.parametrize(("kind", "rank"), [("slice", 1), ("broadcast", 1), ("squeeze", 3), ("permute", 3)])
+def test_dimensions_that_do_not_fit_together_are_told(kind: str, rank: int) -> None:
+    cut = fusion(["T0"], ["T1"], ("pointwise", f"T1 = {kind}(T0)"), tensors=(tensor("T1", (8,) * rank),))
+    with pytest.raises(SegscopeError, match=f"fusion 0: the dimensions of T1 and T0 do not fit together by {kind}"):
+        simulate(cut)
+
+
+def test_a_view_of_nothing_is_told() -> None:
+    cut = fusion([], ["T1"], ("pointwise", "T1 = set(i0)"))
+    with pytest.raises(SegscopeError, match="fusion 0: set reads no tensor"):
         simulate(cut)
 
 

@@ -10,6 +10,7 @@ from segscope.errors import SegscopeError
 from segscope.explain.program import RebuildError
 from segscope.model import Expr, IterDomain
 from segscope.segmenter.whole import Whole
+from segscope.vocabulary import METADATA_KINDS
 
 _Pairs = list[tuple[int, int]]
 _FROM_NOTHING: Final = frozenset({"full", "iota", "eye", "rng"})
@@ -84,6 +85,8 @@ class Dims:
 
     def _step(self, expr: Expr) -> Step:
         output = self.of(expr.tensor_outputs[0])
+        if not expr.tensor_inputs and expr.kind in METADATA_KINDS:
+            raise SegscopeError(f"fusion {self.whole.source.index}: {expr.kind} reads no tensor: is the dump damaged?")
         if not expr.tensor_inputs or expr.kind in _FROM_NOTHING:
             return Step([])
         special = _SPECIAL.get(expr.kind)
@@ -123,14 +126,14 @@ def _broadcast(dims: Dims, expr: Expr, operand: list[int], output: range) -> Ste
     flags = _flags(dims, expr, output, operand)
     kept = [dim for dim, is_new in zip(output, flags, strict=True) if not is_new]
     return Step(
-        list(zip(operand, kept, strict=False)), new=[d for d, is_new in zip(output, flags, strict=True) if is_new]
+        list(zip(operand, kept, strict=True)), new=[d for d, is_new in zip(output, flags, strict=True) if is_new]
     )
 
 
 def _squeeze(dims: Dims, expr: Expr, operand: list[int], output: range) -> Step:
     flags = _flags(dims, expr, operand, output)
     kept = [dim for dim, is_gone in zip(operand, flags, strict=True) if not is_gone]
-    return Step(list(zip(kept, output, strict=False)))
+    return Step(list(zip(kept, output, strict=True)))
 
 
 def _permute(dims: Dims, expr: Expr, operand: list[int], output: range) -> Step:

@@ -91,11 +91,13 @@ class Layouts:
             if "expanded_slices_copy" in self._version and any(self._loses_expansion(*pair) for pair in step.resized):
                 return None
             return self._sliced(layout, to, {after for _, after in step.resized})
-        kept = iter([Stored(to[stored.dim], stored.contiguous) for stored in layout if stored.dim in to])
+        kept = [Stored(to[stored.dim], stored.contiguous) for stored in layout if stored.dim in to]
         if "broadcasts_in_place" in self._version:
-            return tuple(
-                Stored(d, None) if d in step.new else next(kept) for d in self._dims.of(expr.tensor_outputs[0])
-            )
+            output = self._dims.of(expr.tensor_outputs[0])
+            if len(kept) + len(step.new) != len(output):
+                return None
+            left = iter(kept)
+            return tuple(Stored(dim, None) if dim in step.new else next(left) for dim in output)
         return (*kept, *(Stored(dim, None) for dim in step.new))
 
     def _is_made_later(self, node: int) -> bool:
