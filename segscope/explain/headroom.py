@@ -82,14 +82,16 @@ def headroom(fusion: SegmentedFusion, rules: Sequence[Rules] = get_args(Rules), 
     The first needs a search, by OR-Tools (``pip install segscope[solver]``). After ``seconds`` in all it ends, and
     ``at_least`` and the proof may differ by a gap. Without OR-Tools the proof is found greedily.
 
-    Raises SegscopeError for rules that are not known, for a time that is none, and for a fusion in which what stays
-    together waits for itself.
+    Raises SegscopeError for rules that are not known, for a time that is none, for a fusion in which what stays
+    together waits for itself, and for one with a statement of which it is not known what it defines.
     """
     if not seconds >= 0:
         raise SegscopeError(f"time limit {seconds:g} s: must not be negative")
     for name in rules:
         if name not in get_args(Rules):
             raise SegscopeError(f"unknown rules {name!r}; valid: {', '.join(get_args(Rules))}")
+    if lost := [expr.id for expr in fusion.exprs if expr.tensor_inputs and not expr.outputs]:
+        raise SegscopeError(f"fusion {fusion.index}: what expression {lost[0]} defines is not known, so no headroom is")
     end = monotonic() + seconds
     works = [Work(fusion, name) for name in rules]
     for work in works:

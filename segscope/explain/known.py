@@ -24,6 +24,8 @@ class Known:
         self.transforms = {found.tensor: found for found in fusion.transforms}
         self._tensors = fusion.tensors
         self._makers = {name: expr for expr in fusion.exprs for name in expr.outputs}
+        self._open: set[str] = set()
+        """Scalars that are being evaluated."""
 
     def dims(self, name: str, *, reduced: bool = False) -> tuple[IterDomain, ...]:
         """Return the dimensions of a tensor, the reduced ones among them only where asked for."""
@@ -43,18 +45,23 @@ class Known:
 
         Dumps from before September 2024 print the dtype of inputs and outputs only.
         """
-        printed, maker = self._tensors[name].dtype, self._makers.get(name)
-        if printed is not None:
-            return word(printed)
-        if maker is not None:
+        at, seen = name, set[str]()
+        while at in self._tensors and at not in seen:
+            seen.add(at)
+            printed, maker = self._tensors[at].dtype, self._makers.get(at)
+            if printed is not None:
+                return word(printed)
+            if maker is None:
+                break
             if maker.kind == "cast":
                 return str(maker.attributes["to"])
             if maker.kind == "full":
-                return self.scalar(str(maker.attributes["value"]), name).dtype
+                return self.scalar(str(maker.attributes["value"]), at).dtype
             if maker.op in _TRUTH:
                 return "bool"
-            if maker.kind in _SAME_DTYPE and maker.tensor_inputs:
-                return self.dtype(maker.tensor_inputs[0])
+            if maker.kind not in _SAME_DTYPE or not maker.tensor_inputs:
+                break
+            at = maker.tensor_inputs[0]
         raise RebuildError(f"{name}: its dtype is not known")
 
     def layout(self, name: str) -> Layout:
@@ -64,9 +71,11 @@ class Known:
             contiguity = tuple(None if dim.iter_type == "b" else True for dim in dims)
             return Layout(order=tuple(range(len(dims))), contiguity=contiguity)
         logical = [number for number in found.logical if found.iter_domain(number).iter_type != "r"]
-        stored = zip(found.allocation or found.logical, found.contiguity, strict=True)
+        allocated = found.allocation or found.logical
+        stored = zip(allocated, found.contiguity, strict=False)
         kept = {number: flag for number, flag in stored if found.iter_domain(number).iter_type != "r"}
-        if sorted(kept) != sorted(logical):
+        fits = len(allocated) == len(found.contiguity) and len(logical) == len(dims)
+        if not fits or sorted(kept) != sorted(logical):
             raise RebuildError(f"{name}: its allocation domain is no order of its dimensions")
         return Layout(order=tuple(map(logical.index, kept)), contiguity=tuple(kept.values()))
 
@@ -99,4 +108,10 @@ class Known:
         maker = self._makers.get(scalar)
         if maker is None:
             raise RebuildError(f"{name}: the value of {scalar} is not in the dump")
-        return self.number(maker.text.partition("=")[2].strip().rstrip(";"), name)
+        if scalar in self._open:
+            raise RebuildError(f"{name}: {scalar} is defined by itself")
+        self._open.add(scalar)
+        try:
+            return self.number(maker.text.partition("=")[2].strip().rstrip(";"), name)
+        finally:
+            self._open.remove(scalar)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from segscope.errors import SegscopeError
 from segscope.explain.work import Work
 from segscope.graph import successors, topological_order
 from segscope.graph.parts import parts
@@ -15,7 +16,8 @@ def proof(work: Work, groups: Iterable[Iterable[int]]) -> SegmentedFusion:
 
     Each repeats the free expressions that it reads. What a kernel must find in memory, or the fusion returns, of the
     other free expressions goes into groups that launch no kernel, and with it what no kernel reads. Groups have no ids,
-    and come in an order in which they can run; the scheduler of a new group is the one that has the rules.
+    and come in an order in which they can run; the scheduler of a new group is the one that has the rules. Raises
+    SegscopeError where there is no such order, as in a damaged dump.
     """
     fusion = work.fusion
     kernels = [work.with_free(tuple(i for node in group for i in work.nodes[node])) for group in groups]
@@ -27,7 +29,9 @@ def proof(work: Work, groups: Iterable[Iterable[int]]) -> SegmentedFusion:
     homes = _homes(work, members, len(kernels))
     reads = [_reads(work, ids) for ids in members]
     arrows = [(homes[name], at) for at, names in enumerate(reads) for name in names if name in homes]
-    order = topological_order(successors(len(members), arrows)).nodes
+    order, cycle = topological_order(successors(len(members), arrows))
+    if cycle:
+        raise SegscopeError(f"fusion {fusion.index}: groups of the proof wait for each other: is the dump damaged?")
     place = {old: new for new, old in enumerate(order)}
     wanted = {name for names in reads for name in names} | set(fusion.outputs)
     return fusion.model_copy(

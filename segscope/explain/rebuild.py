@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 
 from segscope.explain.calls import call
 from segscope.explain.known import Known
@@ -50,7 +50,10 @@ def _in_order(fusion: SegmentedFusion, expr_ids: Sequence[int]) -> list[Expr]:
     exprs = {expr.id: expr for expr in fusion.exprs if expr.id in wanted and (expr.tensor_outputs or not expr.outputs)}
     makers = {name: expr.id for expr in exprs.values() for name in expr.outputs}
     before = {expr.id: [makers[name] for name in expr.inputs if name in makers] for expr in exprs.values()}
-    return [exprs[number] for number in TopologicalSorter(before).static_order()]
+    try:
+        return [exprs[number] for number in TopologicalSorter(before).static_order()]
+    except CycleError:
+        raise RebuildError("expressions wait for each other") from None
 
 
 def _pads_of_cats(exprs: Sequence[Expr], outputs: Sequence[str]) -> dict[str, Expr]:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from segscope.checks.boundary import boundary, hint
 from segscope.checks.facts import REDUCTIONS, Facts, listed
-from segscope.model import Expr
+from segscope.model import Expr, IterDomain
 from segscope.model.base import Model
 
 _OWN_KERNEL: Final = frozenset({"expr_eval", "communication"})
@@ -78,12 +78,16 @@ def _reduced(facts: Facts, expr: Expr) -> str:
     if tensor is None:
         return "nothing known"
     axes = [str(at) for at, dim in enumerate(tensor.domain) if dim.iter_type == "r"]
-    return f"{listed(axes) if axes else 'nothing'} of [{', '.join(dim.extent for dim in tensor.domain)}]"
+    return f"{listed(axes) if axes else 'nothing'} of [{', '.join(map(_extent, tensor.domain))}]"
 
 
 def _extents(facts: Facts, expr: Expr) -> list[str]:
     tensor = facts.tensor(expr.outputs[0])
-    return [dim.extent for dim in tensor.domain] if tensor else []
+    return [_extent(dim) for dim in tensor.domain] if tensor else []
+
+
+def _extent(dim: IterDomain) -> str:
+    return dim.extent if dim.size is None else str(dim.size)
 
 
 def _broken(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Model(BaseModel):
     """A fact that does not change: equal by value, ``model_validate_json(x.model_dump_json()) == x``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Copy as pydantic does, without what was derived of the old values and kept."""

@@ -51,8 +51,8 @@ class IterDomain(Model):
 
     @property
     def stored_size(self) -> int | None:
-        """Elements in memory along it; 1 for every broadcast."""
-        return 1 if self.iter_type == "b" else self.size
+        """Elements in the memory of a device along it; 1 for every broadcast, and for what is spread over devices."""
+        return 1 if self.iter_type == "b" or self.parallel_type.startswith("deviceIdx") else self.size
 
 
 class Tensor(Model):
@@ -95,7 +95,7 @@ class Tensor(Model):
 
     @property
     def stored_bytes(self) -> int | None:
-        """Bytes in memory, an expanded dimension counted once; None where an extent or the dtype is unknown.
+        """Bytes in a device's memory, an expanded dimension counted once; None where an extent or dtype is unknown.
 
         An extent below 0, which the dump of a broken fusion may give, is unknown.
         """

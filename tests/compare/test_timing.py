@@ -223,6 +223,10 @@ def test_arguments_are_read_where_they_are_written(content: str, tmp_path: Path)
         ({"kernel_profiles": [{"name": G4}]}, "has time_ms None, which is no time"),
         (NSYS_TRACE.replace(",44863,", ',"44,86",'), "line 6: '44,86' is no number"),
         (NCU_DETAILS.replace('"us"', '"cycle"'), "line 5: 'cycle' is no unit of time"),
+        (
+            NCU_DETAILS.replace('"Duration"', '"Cycles"'),
+            "no time of its kernels: profile the metric gpu__time",
+        ),
         (NSYS_TRACE + '"' + "x" * 200_000, "field larger than field limit"),
     ],
 )
@@ -233,6 +237,12 @@ def test_bad_files_are_one_line(content: Any, message: str, tmp_path: Path) -> N
     assert str(error.value).startswith(f"{path}: ")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_launch_with_two_metrics_of_its_time_is_one(tmp_path: Path) -> None:
+    rows = [line for line in NCU_DETAILS.splitlines() if '"Duration"' in line]
+    both = NCU_DETAILS + "".join(f"{row}\n".replace('"Duration"', '"gpu__time_duration.sum"') for row in rows)
+    assert read(written(tmp_path, both)).kernels == read(written(tmp_path, NCU_DETAILS)).kernels
 
 
 def test_a_trace_that_is_cut_off_is_an_error(tmp_path: Path) -> None:
@@ -351,6 +361,17 @@ def test_doubts_are_noted() -> None:
         "fusion 0: no kernel fits g2: are the times of the same fusion?",
         "fusion 0: its kernels were launched 5 to 10 times: some may be another fusion's, named alike",
     )
+
+
+def test_kernels_that_are_not_nvfusers_are_not_missed() -> None:
+    product = fusion(["T0"], ["T1"], ("expr_eval", "T1 = matmul(T0)"))
+    one = fusion(["T0"], ["T2"], ("expr_eval", "T1 = matmul(T0)"), ("pointwise", "T2 = exp(T1)"))
+    first, second = (one.model_copy(update={"index": index}) for index in (1, 2))
+    kernels = tuple(_kernel("a", program=(number, 1, 0), group=1) for number in (1, 2))
+    found = assign([product, first, second], KernelTimes(source="t", kernels=kernels))
+    assert {index: times.kernels for index, times in found.items()} == {1: kernels[:1], 2: kernels[1:]}
+    times = overlay(first, found[1])
+    assert (times.untimed, times.notes) == ((0,), ())
 
 
 def test_a_dump_without_group_ids_is_an_error(fixture_capture: Read) -> None:

@@ -25,6 +25,13 @@ def fusion(name: str) -> SegmentedFusion:
     return read(FIXTURES / f"{name}.txt").fusion
 
 
+def test_a_statement_without_its_outputs_leaves_no_headroom() -> None:
+    known = fusion(JULY)
+    lost = known.exprs[-1].model_copy(update={"kind": "unknown", "outputs": (), "inputs": ("T27",)})
+    with pytest.raises(SegscopeError, match=f"what expression {lost.id} defines is not known, so no headroom is"):
+        headroom(known.model_copy(update={"exprs": (*known.exprs[:-1], lost)}))
+
+
 def fewest(found: Headroom) -> dict[tuple[str, bool], int]:
     assert all(bound.exact for bound in found.bounds)
     return {(bound.rules, bound.connected): bound.fewest for bound in found.bounds}

@@ -12,10 +12,22 @@ from hypothesis import strategies as st
 from segscope.checks import check
 from segscope.errors import SegscopeError
 from segscope.explain import merge
-from segscope.model import Capture, SegmentedFusion
+from segscope.model import Capture, SegmentedFusion, Tensor
 from tests.checks.handmade import fusion as handmade
+from tests.checks.handmade import tensor
 
 Fixture = Callable[[str], Capture]
+
+
+def test_equal_extents_in_other_words_are_one_reduction() -> None:
+    def reduced(name: str, extent: str) -> Tensor:
+        dims = tensor(name, (4, 128)).domain
+        last = dims[1].model_copy(update={"iter_type": "r", "extent": extent})
+        return tensor(name).model_copy(update={"domain": (dims[0], last)})
+
+    tensors = (reduced("T1", "128"), reduced("T2", "( 64 + 64 )"))
+    groups = (("reduction", "T1 = reduction(T0)"), ("reduction", "T2 = reduction(T0)"))
+    assert merge(handmade(["T0"], ["T1", "T2"], *groups, tensors=tensors), 0, 1).broken == ()
 
 
 @pytest.fixture

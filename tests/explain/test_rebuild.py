@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segscope.dump import parse, read
+from segscope.explain.known import Known
 from segscope.explain.program import Call, Dtype, Layout, Program, RebuildError, Scalar, Value
 from segscope.explain.rebuild import rebuild
 from segscope.model import Capture, Group, SegmentedFusion
+from tests.checks.handmade import fusion as handmade
+from tests.checks.handmade import tensor
 from tests.conftest import DUMPS, FIXTURES
 
 JULY = read(FIXTURES / "null_0.2.8_llama2-13b_bookend0_forward.txt").fusion
@@ -28,6 +31,28 @@ PADS = (
 def program_of(fusion: SegmentedFusion, group: Group) -> Program:
     made = {name for expr in fusion.exprs_of(group) for name in expr.outputs}
     return rebuild(fusion, group.expr_ids, [name for name in group.outputs if name in made])
+
+
+def test_what_a_damaged_dump_says_cannot_be_rebuilt() -> None:
+    group = TODAY.kernel_groups[0]
+    found = next(one for one in TODAY.transforms if one.tensor == group.outputs[0])
+    short = found.model_copy(update={"contiguity": found.contiguity[:-1]})
+    others = tuple(one for one in TODAY.transforms if one.tensor != found.tensor)
+    with pytest.raises(RebuildError, match="its allocation domain is no order of its dimensions"):
+        program_of(TODAY.model_copy(update={"transforms": (*others, short)}), group)
+    circle = handmade(["T0"], ["T2"], ("pointwise", "T1 = +(T0, T2); T2 = exp(T1)"))
+    with pytest.raises(RebuildError, match="expressions wait for each other"):
+        rebuild(circle, [0, 1], ["T2"])
+    scalars = handmade(["T0"], ["T1"], ("pointwise", "i1 = +(i2); i2 = +(i1); T1 = pow(T0, i1)"))
+    with pytest.raises(RebuildError, match="T1: i1 is defined by itself"):
+        Known(scalars).number("i1", "T1")
+
+
+def test_a_long_chain_without_dtypes_has_that_of_its_beginning() -> None:
+    chain = "; ".join(f"T{n + 1} = exp(T{n})" for n in range(3000))
+    tensors = tuple(tensor(f"T{n + 1}").model_copy(update={"dtype": None}) for n in range(3000))
+    long = handmade(["T0"], ["T3000"], ("pointwise", chain), tensors=tensors)
+    assert Known(long).dtype("T3000") == "float"
 
 
 def only_call(fusion: SegmentedFusion, output: str) -> Call:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import isnan
 from typing import Final
 
 from segscope.checks.facts import listed
@@ -102,9 +103,10 @@ def _sentences(
 
 
 def _of_errors(reference: Run, here: Pass, there: Pass) -> Iterable[str]:
-    """Say which results are much farther from float32 eager than the reference's."""
+    """Say which results are much farther from float32 eager than the reference's; NaN in that tells nothing."""
+    largest = max((error for error in there.errors if not isnan(error)), default=0.0)
     for place, (mine, other) in enumerate(zip(here.errors, there.errors, strict=False)):
-        if not mine <= WRONG * max(other, *there.errors):
+        if not isnan(other) and not mine <= WRONG * largest:
             yield (
                 f"Its result {place} is wrong: it differs from float32 eager by up to {mine:.2g}, that of "
                 f"{reference.executor} by {other:.2g}."
@@ -120,9 +122,11 @@ def _of_times(reference: Run, here: Pass, there: Pass) -> Iterable[str]:
         f"Its kernels take {mine.kernel_us:.1f} µs and a call {mine.host_us:.1f} µs of the host, against "
         f"{other.kernel_us:.1f} µs and {other.host_us:.1f} µs of {reference.executor}."
     )
+    counts = [Counter(kernel.work for kernel in one.kernels) for one in (here, there)]
     theirs = {kernel.work: kernel.name for kernel in there.kernels}
     for kernel in here.kernels:
-        twin = theirs.get(kernel.work, "")
+        is_only = all(count[kernel.work] == 1 for count in counts)
+        twin = theirs[kernel.work] if is_only else ""
         chosen, chosen_there = here.tuned.get(kernel.name), there.tuned.get(twin)
         if chosen and chosen_there and chosen != chosen_there:
             yield (

@@ -13,14 +13,14 @@ from segscope.model import Group, SegmentedFusion
 def assign(fusions: Sequence[SegmentedFusion], times: KernelTimes, number: int | None = None) -> dict[int, KernelTimes]:
     """Return the times of each fusion's kernels, by the fusion's index; a fusion without any is not there.
 
-    Where as many programs (``KernelTime.program``) were launched as fusions have kernels, the first one's kernels are
-    of the first such fusion, and so on, as long as they fit: a kernel fits a group of its number and scheduler that
-    reads and writes tensors of the same ranks. Otherwise each kernel is of the one fusion with a group that it fits,
-    which may be none. ``number`` says by its index which fusion those are of that fit several.
+    Where as many programs (``KernelTime.program``) were launched as fusions have kernels of nvFuser, the first one's
+    kernels are of the first such fusion, and so on, as long as they fit: a kernel fits a group of its number and
+    scheduler that reads and writes tensors of the same ranks. Otherwise each kernel is of the one fusion with a group
+    that it fits, which may be none. ``number`` says by its index which fusion those are of that fit several.
 
     Raises SegscopeError for a kernel that fits several fusions where ``number`` names none.
     """
-    candidates = [fusion for fusion in fusions if fusion.kernel_groups]
+    candidates = [fusion for fusion in fusions if any(map(is_named, fusion.kernel_groups))]
     programs: dict[tuple[int, int, int], list[KernelTime]] = {}
     for kernel in times.kernels:
         programs.setdefault(kernel.program, []).append(kernel)
@@ -39,6 +39,11 @@ def assign(fusions: Sequence[SegmentedFusion], times: KernelTimes, number: int |
         for index in fitting:
             found.setdefault(index, []).append(kernel)
     return {index: _only(times, kernels) for index, kernels in found.items()}
+
+
+def is_named(group: Group) -> bool:
+    """Say whether a kernel of the group bears its number: those of ATen and NCCL do not."""
+    return group.scheduler not in ("expr_eval", "communication")
 
 
 def fits(kernel: KernelTime, fusion: SegmentedFusion) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from segscope.compare.timing.assign import fits_group
+from segscope.compare.timing.assign import fits_group, is_named
 from segscope.compare.timing.model import GroupTime, KernelTime, KernelTimes, Overlay
 from segscope.errors import SegscopeError
 from segscope.model import Group, SegmentedFusion
@@ -56,7 +56,8 @@ def _kernel(fusion: SegmentedFusion, group: Group, times: KernelTimes) -> Kernel
 
 
 def _doubts(fusion: SegmentedFusion, kernels: Mapping[int, KernelTime]) -> Iterator[str]:
-    if missing := [group.label for group in fusion.kernel_groups if group.index not in kernels]:
+    named = filter(is_named, fusion.kernel_groups)
+    if missing := [group.label for group in named if group.index not in kernels]:
         yield f"fusion {fusion.index}: no kernel fits {' '.join(missing)}: are the times of the same fusion?"
     launches = sorted({kernel.launches for kernel in kernels.values()})
     if len(launches) > 1:

@@ -37,6 +37,8 @@ def launches_in(text: str, source: str) -> Iterator[Launch]:
     heading: list[str] = []
     units: Row = {}
     read: _Reader | None = None
+    metric = ""
+    kernels = times = 0
     try:
         for cells in rows:
             if found := _reader(cells):
@@ -44,12 +46,18 @@ def launches_in(text: str, source: str) -> Iterator[Launch]:
             elif read:
                 row = dict.fromkeys(heading, "") | dict(zip(heading, cells, strict=False))
                 if "nvfuser_" in _name(row):
-                    if launch := read(row, units):
+                    kernels += 1
+                    if row.get("Metric Name") in _DETAILS:
+                        metric = metric or row["Metric Name"]  # of a launch that has both one counts
+                    if row.get("Metric Name", "") in ("", metric) and (launch := read(row, units)):
+                        times += 1
                         yield launch
                 elif not _name(row) and len(cells) == len(heading):
                     units = row
     except (csv.Error, ValueError) as error:
         raise SegscopeError(f"{source}: line {rows.line_num}: {error}") from None
+    if kernels and not times:
+        raise SegscopeError(f"{source}: no time of its kernels: profile the metric {_DURATION} too")
     if read is None:
         raise SegscopeError(
             f"{source}: no kernel times: neither JSON, nor CSV of nsys (cuda_gpu_trace, cuda_gpu_kern_sum) or ncu"

@@ -133,6 +133,13 @@ def test_what_is_written_is_read(pack: Callable[[bytes], bytes], tmp_path: Path)
     assert read(file) == real(TODAY)
 
 
+def test_errors_that_are_no_numbers_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "comparison.json"
+    one = run("x", forward(errors=(float("nan"), float("inf"))))
+    file.write_text(comparison(one, one).model_dump_json())
+    assert str(read(file).runs[0].passes[0].errors) == "(nan, inf)"
+
+
 def test_half_a_file_is_told(tmp_path: Path) -> None:
     file = tmp_path / "half.json.gz"
     file.write_bytes(gzip.compress(real(TODAY).model_dump_json().encode())[:1000])

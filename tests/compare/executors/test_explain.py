@@ -206,6 +206,23 @@ def test_times_and_what_the_autotuner_chose() -> None:
     assert "take" not in told(one, made(1))
 
 
+def test_a_kernel_that_another_does_the_work_of_has_no_twin() -> None:
+    def tuned(executor: str, *chosen: str) -> Run:
+        kernels = [kernel(name, ("add", 0)) for name in ("k0", "k1")]
+        timing = Timing(l2="warm", calls=9, kernel_us=2, each_us={"k0": 1, "k1": 1}, gap_us=0, host_us=9)
+        by_kernel = dict(zip(("k0", "k1"), chosen, strict=True))
+        return run(executor, forward(region(*kernels), timings=(timing,), tuned=by_kernel))
+
+    assert "autotuner" not in told(tuned("thunder+x", "XBLOCK: 1", "XBLOCK: 2"), tuned("y", "XBLOCK: 1", "XBLOCK: 2"))
+
+
+def test_results_that_are_nan_in_the_reference_too_are_not_called_wrong() -> None:
+    nan = float("nan")
+    reference = made(1, executor="torch.compile", errors=(nan, 0.001))
+    assert "wrong" not in told(made(1, errors=(nan, 0.001)), reference)
+    assert "Its result 1 is wrong" in told(made(1, errors=(nan, nan)), reference)
+
+
 def test_reasons_of_inductor_are_counted() -> None:
     whys = [("no shared data", 1), ("too much", 2), ("no shared data", 3)]
     facts = {"first": "a", "second": "b", "first_operations": (), "second_operations": ()}
