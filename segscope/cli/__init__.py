@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from keyword import iskeyword
 from pathlib import Path
 
@@ -50,6 +51,9 @@ def main() -> None:
     """Run the command line and exit: every failure is one line on standard error and exit code 2."""
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (lasts as long as the process)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # where it takes ASCII alone, and names that are no UTF-8
     try:
         code = segscope.main(standalone_mode=False)
         sys.stdout.flush()

@@ -118,7 +118,11 @@ def command(
     from segscope.render.view import View
 
     if output != "-":
-        format_of(output)
+        form = format_of(output)
+        if marked and form in ("mmd", "md", "json"):
+            raise click.UsageError(f"--findings marks nothing in .{form}: write .svg, .png, .pdf, .dot or .html")
+        if file != "-" and Path(output).exists() and Path(output).samefile(file):
+            raise click.UsageError(f"{output} is FILE itself, and would be overwritten")
     only_with(ctx, "--focus or --query", bool(focus) or query is not None, "--radius")
     only_with(ctx, "--grouping proof", grouping == "proof", "--rules")
     if timed and grouping == "proof":

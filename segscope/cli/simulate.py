@@ -81,6 +81,8 @@ def command(
 
     if (file is None) == (corpus is None):
         raise click.UsageError("name FILE or --corpus DIR")
+    if output is not None and str(output) == "-":
+        raise click.UsageError("-o names a file; standard output has the counts")
     only_with(ctx, "--oracle real", oracle == "real", "--toolchain")
     only_with(ctx, "--explore", explore is not None, "--seed")
     merges = (frozenset(map(merge_named, names)) for names in (refuse, force))

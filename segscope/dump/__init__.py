@@ -46,7 +46,8 @@ def read(path: str | Path, *, strict: bool = False) -> Capture:
     content = chain([first], content)
     if is_json(first):
         return strictly(_from_json(joined(content, path), str(path)), strict)
-    return strictly(Parse(str(path), report).capture(batches(content, report)), strict)
+    name = str(path).encode("utf-8", "replace").decode()  # JSON takes no other text
+    return strictly(Parse(name, report).capture(batches(content, report)), strict)
 
 
 def fusions(path: str | Path) -> Iterator[SegmentedFusion]:

@@ -223,11 +223,14 @@ class _Picture:
         maker, drawn = self._maker(source, name), DrawnCuts(tuple(cuts), (name,))
         self.graph.edge(maker, node, arrowhead="none", color=colour, **line)
         self.parts.cuts |= dict.fromkeys((node, f"{maker}->{node}"), drawn)
+        by_reader: dict[str, list[Cut]] = {}
         for cut in cuts:
-            found = by_target[cut.target]
             for reader in self.readers.get((cut.target, name)) or [self.rest[cut.target]]:
-                self.graph.edge(node, reader, color=palette.FINDING_LINE if found else palette.CUT_LINE, **line)
-                self.parts.cuts[f"{node}->{reader}"] = DrawnCuts((cut,), (name,))
+                by_reader.setdefault(reader, []).append(cut)
+        for reader, read in by_reader.items():
+            is_found = any(by_target[cut.target] for cut in read)
+            self.graph.edge(node, reader, color=palette.FINDING_LINE if is_found else palette.CUT_LINE, **line)
+            self.parts.cuts[f"{node}->{reader}"] = DrawnCuts(tuple(read), (name,))
 
     def _entries(self) -> list[Entry]:
         fusion, entries = self.fusion, scheduler_entries(self.fusion, self.selection, self.marks)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from segscope.model import SegmentedFusion
+from segscope.model import Cut, SegmentedFusion
 
 if TYPE_CHECKING:
     from segscope.checks import Finding
@@ -29,30 +29,39 @@ class Marks:
         """By indices of the groups and name of the value."""
         self.steps: dict[tuple[int, int], list[str]] = {}
         """Steps of a cycle that no cut carries, with the values that do, by indices of the groups."""
+        leaving: defaultdict[int, list[Cut]] = defaultdict(list)
+        for cut in fusion.cuts:
+            leaving[cut.source].append(cut)
         homes: defaultdict[int, set[int]] = defaultdict(set)
         for group in fusion.groups:
             for number in group.expr_ids:
                 homes[number].add(group.index)
         for finding in findings:
             if finding.severity in MARKED and finding.fusion == fusion.index:
-                self._mark(fusion, finding, homes)
+                self._mark(fusion, finding, homes, leaving)
 
     def __bool__(self) -> bool:
         return bool(self.groups or self.exprs)
 
-    def _mark(self, fusion: SegmentedFusion, finding: Finding, homes: Mapping[int, set[int]]) -> None:
-        groups = finding.groups
+    def _mark(
+        self,
+        fusion: SegmentedFusion,
+        finding: Finding,
+        homes: Mapping[int, set[int]],
+        leaving: Mapping[int, Sequence[Cut]],
+    ) -> None:
+        groups, there, tensors = finding.groups, set(finding.groups), set(finding.tensors)
         for index in groups:
             self.groups[index].append(finding)
         for number in finding.expressions:
-            for index in homes[number] & set(groups) or homes[number]:
+            for index in homes[number] & there or homes[number]:
                 self.exprs[index, number].append(finding)
         steps = set(zip(groups, (*groups[1:], *groups[:1]), strict=True)) if finding.rule == "cycle" else set()
-        for cut in fusion.cuts:
+        for cut in (cut for index in sorted(there) for cut in leaving.get(index, ())):
             pair = (cut.source, cut.target)
-            if pair in steps or (set(pair) <= set(groups) and not set(cut.values).isdisjoint(finding.tensors)):
+            if pair in steps or cut.target in there:
                 for name in cut.values:
-                    if pair in steps or name in finding.tensors:
+                    if pair in steps or name in tensors:
                         self.cuts[cut.source, cut.target, name].append(finding)
             steps.discard(pair)
         if steps:

@@ -28,6 +28,7 @@ CUT_TENSORS: Final = 3
 THICK: Final = 16 << 20
 """Bytes from which on a cut is a thick arrow."""
 
+_TITLE_LIMIT: Final = 1000
 _NOT_PLAIN: Final = re.compile(r"[^0-9A-Za-z _.,+()\[\]·…]")
 _FORMULA_OR_ICON: Final = re.compile(r"(?<=\$)(?=\$)|(?<=:)(?=fa-)")
 """Inside ``$$``, and inside ``fa:fa-car``: these mean something even as entity codes."""
@@ -170,7 +171,7 @@ def _schedulers(groups: Iterable[Group]) -> tuple[str, ...]:
 
 def _title(text: str) -> str:
     """Return a title as YAML. Mermaid drops tags from it and knows no entity codes there."""
-    return json.dumps(cut(printable(text), LINE_LIMIT).translate({ord("<"): "‹", ord(">"): "›"}), ensure_ascii=False)
+    return json.dumps(cut(printable(text), _TITLE_LIMIT).translate({ord("<"): "‹", ord(">"): "›"}), ensure_ascii=False)
 
 
 def _label(lines: Iterable[str]) -> str:

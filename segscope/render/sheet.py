@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from segscope.model import Group, SegmentedFusion
 from segscope.render import palette, timing, words
-from segscope.render.labels import label, tooltip, wrap
+from segscope.render.labels import LINE_LIMIT, label, tooltip, wrap
 from segscope.render.marks import Marks, names
 from segscope.render.selection import Box, Selection
 
@@ -34,7 +34,8 @@ def sheet(fusion: SegmentedFusion, title: str | None, selection: Selection) -> D
     """Return an empty graph with the title, the line of counts, and the notes of the selection."""
     from graphviz import Digraph
 
-    heading = [" · ".join(filter(None, [title, str(fusion)])), *selection.notes]
+    both = " · ".join(filter(None, [title, str(fusion)]))
+    heading = [*([both] if len(both) <= LINE_LIMIT or not title else [title, str(fusion)]), *selection.notes]
     large = {}
     if len(selection.boxes) > LARGE:
         heading.append(f"more than {LARGE} boxes: what crosses is in the tooltips of arrows only")

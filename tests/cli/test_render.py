@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from segscope.dump import read
 from segscope.model import Capture
 from tests.conftest import Cli
 
@@ -55,6 +56,15 @@ def test_one_of_several_fusions(tmp_path: Path) -> None:
     assert "fusion 1:" in (tmp_path / "a.dot").read_text("utf-8")
 
 
+def test_a_capture_is_not_overwritten_by_its_picture(tmp_path: Path) -> None:
+    content = read(JULY_2024).model_dump_json()
+    (tmp_path / "a.json").write_text(content)
+    done = segscope("render", "a.json", "-o", "./a.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"./a.json is FILE itself, and would be overwritten" in done.stderr
+    assert (tmp_path / "a.json").read_text() == content
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -67,6 +77,7 @@ def test_one_of_several_fusions(tmp_path: Path) -> None:
         ([TWO_FUSIONS, "-o", "a.svg", "--fusion", "-1"], "no fusion -1; fusions are 0 to 1"),
         ([TWO_FUSIONS, "-o", "-"], "2 fusions, name one (0 to 1)"),
         ([JULY_2024], "Missing option '-o'"),
+        ([JULY_2024, "-o", "a.md", "--findings"], "--findings marks nothing in .md: write .svg, .png, .pdf, .dot or"),
         ([JULY_2024, "-o", "a.dot", "--fusion", "x"], "'x' is neither the number of a fusion nor all"),
         ([JULY_2024, "-o", "a.dot", "--focus", "g3"], "fusion 0 has no group g3; it has #0 #1"),
         ([JULY_2024, "-o", "a.dot", "--focus", "three"], "'three' names no group: write g3"),

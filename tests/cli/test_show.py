@@ -25,6 +25,16 @@ def test_tables() -> None:
     assert sum(line.startswith("#") for line in lines) == 11
 
 
+def test_a_stream_of_ascii_and_a_name_that_is_no_utf8(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"odd\xff.txt")
+    odd.write_bytes(JULY_2024.read_bytes())
+    done = segscope("show", odd, "--json")
+    assert Capture.model_validate_json(done.stdout).source.endswith("odd?.txt")
+    command = [sys.executable, "-m", "segscope", "show", odd]
+    plain = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"}, check=True)
+    assert b"#7 pointwise \\xb7 reads 83.9 MB" in plain.stdout
+
+
 def test_a_single_fusion_is_also_shown_as_a_tree() -> None:
     lines = segscope("show", JULY_2024).stdout.decode().splitlines()
     assert "├── #7 pointwise · reads 83.9 MB · writes 41.9 MB" in lines

@@ -19,6 +19,12 @@ BOOKENDED = FIXTURES / "null_0.2.8_llama2-13b_bookend1_forward.txt"
 WITHOUT = ("--refuse", "T8+T21", "--refuse", "T39+T9")
 
 
+def test_standard_output_is_no_file(cli: Cli) -> None:
+    done = cli("simulate", JULY, "-o", "-")
+    assert (done.code, done.out) == (2, "")
+    assert "-o names a file" in done.err
+
+
 @pytest.mark.parametrize("oracle", ["rules", "log"])
 def test_by_its_own_choices_the_dump_is_met(oracle: str, cli: Cli) -> None:
     done = cli("simulate", JULY_LOG, "--oracle", oracle)

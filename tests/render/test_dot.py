@@ -14,6 +14,7 @@ from segscope.render import palette
 from segscope.render.dot import to_dot
 from segscope.render.engine import draw
 from segscope.render.labels import LINE_LIMIT, cut, printable
+from segscope.render.mermaid import to_mermaid
 from segscope.render.sheet import LARGE
 from segscope.render.view import View
 from tests.checks.handmade import fusion
@@ -64,6 +65,13 @@ def test_inputs_and_outputs_are_joined_to_their_groups(july_2024: SegmentedFusio
     text = to_dot(july_2024)
     for edge in ("input0 -> g0", "input1 -> g1", "input2 -> g9", "g0 -> output0", "g10 -> output1", "g9 -> output2"):
         assert list(statements(text, edge))
+
+
+def test_a_long_title_leaves_the_counts(july_2024: SegmentedFusion) -> None:
+    title = "nvfuser-0.2.8 Llama-2-13b-hf both float32 NVFUSER_DISABLE=resize_scheduler"
+    assert f"{title}\\n{july_2024}" in to_dot(july_2024, title)
+    assert f"{title} · {july_2024}" in to_mermaid(july_2024, title)
+    assert f"short · {july_2024}" in to_dot(july_2024, "short")
 
 
 def test_the_legend_has_what_occurs(july_2024: SegmentedFusion) -> None:

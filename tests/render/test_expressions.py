@@ -118,6 +118,8 @@ def test_collapsed_metadata_groups_are_boxes(july_2024: SegmentedFusion) -> None
     assert 'label="#2 #3 · no_op\\n2 slice"' in box
     (node,) = re.findall(r'^\t(cut\d+) \[label="T45\\n', text, re.MULTILINE)
     assert list(statements(text, f"g2 -> {node}"))
+    arrows = re.findall(r"^\t+(\w+ -> \w+) \[", text, re.MULTILINE)
+    assert len(arrows) == len(set(arrows))
 
 
 def test_findings_are_marked(july_2024: SegmentedFusion) -> None:

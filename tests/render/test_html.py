@@ -19,6 +19,7 @@ from segscope.render.html import to_html
 from segscope.render.html.facts import REASONS
 from segscope.render.selection import select
 from segscope.render.view import View
+from tests.checks.handmade import fusion as handmade
 from tests.conftest import need_program
 
 from .conftest import real_fusion
@@ -302,6 +303,14 @@ def test_a_fusion_of_many_groups(open_page: Open) -> None:
     assert page.locator("#panel li").last.text_content() == "and 50 more"
     page.fill("#search", "T249")
     assert page.locator("#panel section").first.text_content().startswith("Tensors (1)T249")
+
+
+def test_a_hit_is_shown_in_a_group_of_many_expressions(open_page: Open) -> None:
+    many = handmade(["T0"], ["T250"], ("pointwise", "; ".join(f"T{n + 1} = exp(T{n})" for n in range(250))))
+    page = open_page(many)
+    page.fill("#search", "T240 = ")
+    page.locator("#panel section").get_by_role("button", name="g0").first.click()
+    assert "T240" in page.locator("#panel li.marked").text_content()
 
 
 def test_of_very_many_cuts_the_page_gives_no_reasons() -> None:

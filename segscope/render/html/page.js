@@ -15,7 +15,8 @@
   const anyOf = (items, wanted = new Set(items)) => (drawn) => drawn.some((item) => wanted.has(item));
   const groupParts = (indices) => titles(facts.parts.groups, anyOf(indices));
   const expressionParts = (index, id) => titles(facts.parts.expressions, (drawn) => drawn[0] === index && drawn[1] === id);
-  const cutParts = (cut) => titles(facts.parts.cuts, (drawn) => drawn.cuts.includes(cuts.indexOf(cut)));
+  const places = new Map(cuts.map((cut, place) => [cut, place]));
+  const cutParts = (found, has = anyOf(found.map((cut) => places.get(cut)))) => titles(facts.parts.cuts, (drawn) => has(drawn.cuts));
   const valueParts = (names, has = anyOf(names)) => titles(facts.parts.cuts, (drawn) => has(drawn.values));
 
   // ---- elements
@@ -33,9 +34,9 @@
     return made;
   }
 
-  function list(items, write) {
-    const rows = items.slice(0, SHOWN).map((item) => element("li", {}, ...write(item)));
-    if (items.length > SHOWN) rows.push(element("li", { class: "quiet" }, `and ${items.length - SHOWN} more`));
+  function list(items, write, shown = SHOWN) {
+    const rows = items.slice(0, shown).map((item) => element("li", {}, ...write(item)));
+    if (items.length > shown) rows.push(element("li", { class: "quiet" }, `and ${items.length - shown} more`));
     return element("ul", {}, ...rows);
   }
 
@@ -91,9 +92,9 @@
     ];
   }
 
-  function section(title, items, write) {
+  function section(title, items, write, shown) {
     if (!items.length) return null;
-    return element("section", {}, element("h3", {}, `${title} (${items.length})`), list(items, write));
+    return element("section", {}, element("h3", {}, `${title} (${items.length})`), list(items, write, shown));
   }
 
   // ---- what the panel shows
@@ -113,14 +114,15 @@
   function openGroup(index, expression) {
     const group = groups[index];
     const touching = cuts.filter((cut) => cut.source === index || cut.target === index);
+    const shown = expression === undefined ? SHOWN : Infinity;
     press(null);
     picture.choose([...groupParts([index]), ...expressionParts(index, expression)]);
     show(
       element("h2", {}, swatch(group), group.heading),
       element("div", {}, group.operations),
       quiet(group.size),
-      section("Expressions", group.expressions.filter((e) => !e.scalar), expressionItem),
-      section("Expressions on scalars", group.expressions.filter((e) => e.scalar), expressionItem),
+      section("Expressions", group.expressions.filter((e) => !e.scalar), expressionItem, shown),
+      section("Expressions on scalars", group.expressions.filter((e) => e.scalar), expressionItem, shown),
       section("Reads", group.reads, tensorItem),
       section("Writes", group.writes, tensorItem),
       section("Findings", findings.filter((finding) => finding.groups.includes(index)), findingItem),
@@ -160,14 +162,14 @@
 
   function openCuts(found) {
     press(null);
-    picture.choose(found.flatMap(cutParts));
+    picture.choose(cutParts(found));
     show(section("Cuts", found, cutItem));
     panel.focus({ preventScroll: true });
   }
 
   function openCut(cut) {
     press(null);
-    picture.choose(cutParts(cut));
+    picture.choose(cutParts([cut]));
     show(element("h2", {}, `${groups[cut.source].label} → ${groups[cut.target].label}`),
       section("Tensors", cut.tensors, tensorItem), section("Why", [cut], cutItem));
     panel.focus({ preventScroll: true });
