@@ -29,6 +29,10 @@ SCHEDULERS: Final = (
 """
 
 
+OWN_KERNEL: Final = frozenset({"expr_eval", "communication"})
+"""Schedulers that hand each of their expressions on, to ATen or NCCL, whose kernels hold nothing else."""
+
+
 def check_scheduler(name: str, present: Iterable[str]) -> None:
     """Raise SegscopeError for a scheduler that no known nvFuser has and that is not ``present`` either."""
     if name not in SCHEDULERS and name not in present:

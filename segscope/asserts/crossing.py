@@ -13,6 +13,7 @@ from segscope.checks.facts import listed
 from segscope.errors import SegscopeError
 from segscope.model import Cut, SegmentedFusion
 from segscope.render import words
+from segscope.several import several
 
 __tracebackhide__ = True
 
@@ -42,7 +43,7 @@ def assert_cut_between(fusion: Checked, a: str, b: str, *, over: str | Sequence[
             what = f"both together in {listed([found.groups[index].label for index in sorted(both)])}"
         fail(f"a cut between {a} and {b}", what, found, *details, concerned=concerned)
     passing = {value for cut in cuts for value in cut.values}
-    wanted = (over,) if isinstance(over, str) else over or ()
+    wanted = several(() if over is None else over)
     if missing := [name for name in wanted if name not in passing]:
         details += [_cut(found, cut) for cut in cuts]
         asked = f"{listed(missing)} over the cut between {a} and {b}"

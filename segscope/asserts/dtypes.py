@@ -7,6 +7,7 @@ from typing import Final
 
 from segscope.errors import SegscopeError
 from segscope.model.tensor import DTYPE_BYTES
+from segscope.several import several
 
 _TORCH: Final = {
     "bfloat16": "__bfloat",
@@ -32,7 +33,7 @@ def as_printed(given: str | Iterable[str], present: Iterable[str | None]) -> tup
     """
     valid = {*DTYPE_BYTES, *present}
     found = []
-    for name in (given,) if isinstance(given, str) else given:
+    for name in several(given):
         word = str(name).removeprefix("torch.")
         printed = next((w for w in (_TORCH.get(word, word), f"__{word}") if w in valid), None)
         if printed is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from segscope.asserts.checked import Checked, fusions_of
 from segscope.asserts.message import fail
-from segscope.capture.options import several
 from segscope.checks import Finding, check
 from segscope.checks.facts import listed
+from segscope.several import several
 
 __tracebackhide__ = True
 

@@ -14,6 +14,7 @@ from segscope.asserts.selection import select
 from segscope.checks.facts import listed
 from segscope.errors import SegscopeError
 from segscope.model import Expr, Group, SegmentedFusion
+from segscope.several import several
 from segscope.vocabulary import check_scheduler
 
 __tracebackhide__ = True
@@ -136,7 +137,7 @@ def _dtypes(fusion: SegmentedFusion, what: str, values: tuple[str, ...], asked: 
     printed = as_printed(asked, (tensor.dtype for tensor in fusion.tensors.values()))
     dtypes = {name: fusion.tensors[name].dtype for name in values if name in fusion.tensors}
     if wrong := [f"{name} of {dtype}" for name, dtype in dtypes.items() if dtype not in printed]:
-        yield f"{what}s of {' or '.join(_names(asked))}", listed(wrong)
+        yield f"{what}s of {' or '.join(several(asked))}", listed(wrong)
 
 
 def _operations(fusion: SegmentedFusion, group: Group, asked: Mapping[str, HowMany]) -> Wrong:
@@ -155,7 +156,7 @@ def _operations(fusion: SegmentedFusion, group: Group, asked: Mapping[str, HowMa
 
 
 def _first(fusion: SegmentedFusion, group: Group, asked: Names) -> Wrong:
-    for word in _names(asked):
+    for word in several(asked):
         first, later = _begins_with(fusion, group, word)
         if later:
             yield f"{word} first", f"{_shown(later)} after other operations"
@@ -164,7 +165,7 @@ def _first(fusion: SegmentedFusion, group: Group, asked: Names) -> Wrong:
 
 
 def _not_first(fusion: SegmentedFusion, group: Group, asked: Names) -> Wrong:
-    for word in _names(asked):
+    for word in several(asked):
         first, _ = _begins_with(fusion, group, word)
         if first:
             yield f"no {word} first", f"{_shown(first)} first"
@@ -182,7 +183,3 @@ def _begins_with(fusion: SegmentedFusion, group: Group, word: str) -> tuple[list
 
 def _shown(exprs: Iterable[Expr]) -> str:
     return listed([f"{expr.op} {', '.join(expr.outputs)}" for expr in exprs])
-
-
-def _names(given: Names) -> Sequence[str]:
-    return (given,) if isinstance(given, str) else given

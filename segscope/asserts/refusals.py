@@ -11,6 +11,7 @@ from segscope.asserts.selection import select
 from segscope.checks.facts import listed
 from segscope.errors import SegscopeError
 from segscope.model import Refusal, SegmentedFusion, SegmenterLog, Trial
+from segscope.several import several
 from segscope.vocabulary import check_scheduler
 
 __tracebackhide__ = True
@@ -43,7 +44,7 @@ def assert_refused(
         )
     if scheduler is not None:
         check_scheduler(scheduler, found.schedulers)
-    selectors = (trying,) if isinstance(trying, str) else trying
+    selectors = several(trying)
     refusals = [
         refusal
         for trial in _trials(found, found.log, selectors)

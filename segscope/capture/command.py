@@ -11,7 +11,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -67,11 +67,7 @@ def capture_command(
             environment = chosen.environment(environment, toolchain_of(absolute))
         print(f"segscope: {Path(program).name} on {chosen.what}", file=sys.stderr)
     environment |= _dump_variables(environment, dump)
-    with ExitStack() as stack:
-        try:
-            file = stack.enter_context(Path(out).open("wb", buffering=0))
-        except OSError as error:
-            raise CaptureError(f"cannot write {out}: {error.strerror}") from None
+    with _opened(out) as file:
         return _run(absolute, environment, file)
 
 
@@ -94,6 +90,13 @@ def _not_run(program: str) -> str:
     if os.sep not in program or not Path(program).exists():
         return "no such command"
     return "a folder, not a command" if Path(program).is_dir() else "may not be run (chmod +x makes it a program)"
+
+
+def _opened(out: str | Path) -> IO[bytes]:
+    try:
+        return Path(out).open("wb", buffering=0)
+    except OSError as error:
+        raise CaptureError(f"cannot write {out}: {error.strerror}") from None
 
 
 def _dump_variables(environment: Mapping[str, str], dump: Sequence[str]) -> dict[str, str]:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from segscope.capture.options import several
 from segscope.capture.rope import rope_options
 from segscope.capture.run import Request, run
 from segscope.errors import SegscopeError, one_of
 from segscope.model import Capture
+from segscope.several import several
 
 DEFINITIONS: Final = {
     "rope": "LitGPT's QKV split and rotary embedding: the operations of Thunder's trace without bookending",

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from segscope.capture.arguments import TensorSpec, as_json, specified
-from segscope.capture.options import several
 from segscope.capture.run import Request, run
 from segscope.capture.source import comes_along, digest, is_installed, source_of
 from segscope.capture.toolchain import CURRENT, default_name, require_thunder
 from segscope.errors import SegscopeError
 from segscope.model import Capture
+from segscope.several import several
 
 _WORKLOAD: Final = Path(__file__).parent / "workloads" / "function.py"
 _NO_THUNDER: Final = "none"

@@ -1,17 +1,12 @@
-"""Options of nvFuser, as its ``NVFUSER_*`` variables and the arguments of captures take them."""
+"""Options of nvFuser, as its ``NVFUSER_*`` variables have them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 _COMMA: Final = re.compile(r",(?![^(]*\))")
-
-
-def several(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return what is given by itself or as several, always as several."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def words(options: str) -> list[str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from segscope.capture.configs import CONFIGS
-from segscope.capture.options import several
 from segscope.capture.run import Request, run
 from segscope.capture.toolchain import default_name, require_thunder
 from segscope.errors import SegscopeError, one_of
 from segscope.model import Capture
+from segscope.several import several
 
 Direction = Literal["forward", "backward", "both"]
 Dtype = Literal["bfloat16", "float16", "float32"]

@@ -210,10 +210,10 @@ def _literal(value: object) -> str | None:
     with suppress(ValueError, SyntaxError, TypeError):
         if ast.literal_eval(repr(value)) == value:
             return repr(value)
-    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+    if type(value) is list or type(value) is tuple:
         inner = [_literal(each) for each in value]
         return None if None in inner else f"{type(value).__name__}([{', '.join(filter(None, inner))}])"
-    if isinstance(value, dict) and type(value) is dict:
+    if type(value) is dict:
         pairs = [(_literal(name), _literal(each)) for name, each in value.items()]
         return None if any(None in pair for pair in pairs) else f"{{{', '.join(f'{a}: {b}' for a, b in pairs)}}}"
     return None

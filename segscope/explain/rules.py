@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 from segscope.checks.boundary import boundary, hint
 from segscope.checks.facts import REDUCTIONS, Facts, listed
 from segscope.model import Expr, IterDomain
 from segscope.model.base import Model
-
-_OWN_KERNEL: Final = frozenset({"expr_eval", "communication"})
+from segscope.vocabulary import OWN_KERNEL
 
 
 class Broken(Model):
@@ -41,7 +40,7 @@ def broken_rules(facts: Facts, source: int, target: int, values: Sequence[str]) 
         yield _broken("boundary", exprs, tensors, said)
     for index in (source, target):
         group = facts.fusion.groups[index]
-        if group.scheduler in _OWN_KERNEL and facts.fusion.launches_kernel(group):
+        if group.scheduler in OWN_KERNEL and facts.fusion.launches_kernel(group):
             exprs = [expr for expr in facts.exprs[index] if not (expr.is_scalar or expr.is_metadata)]
             said = f"{listed([f'{expr.kind} {expr.outputs[0]}' for expr in exprs])} in {group.label}"
             yield _broken("operation", exprs, [], f"{said}: only {group.scheduler} takes it, alone")

@@ -46,11 +46,12 @@ def traffic(fusion: SegmentedFusion, group: Group) -> str:
 
 
 def _sizes(sizes: Mapping[str, int | None]) -> str:
-    unknown = sum(count is None for count in sizes.values())
+    unknown = sum(each is None for each in sizes.values())
     known = sum(filter(None, sizes.values()))
-    if not unknown:
-        return size(known)
-    return f"{f'{size(known)} + ' if known else ''}{count(unknown, 'tensor')} of unknown size"
+    parts = [size(known)] if known or not unknown else []
+    if unknown:
+        parts.append(f"{count(unknown, 'tensor')} of unknown size")
+    return " + ".join(parts)
 
 
 def capture_name(capture: Capture) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from segscope.capture.options import words
 from segscope.dump import read
 from segscope.errors import SegscopeError
 from segscope.model import Capture, SegmentedFusion
@@ -50,7 +51,7 @@ def version_of(capture: Capture, fusion: SegmentedFusion) -> Version:
     made = capture.provenance
     if made is None or "nvfuser" not in made.versions:
         return version_told_by(fusion)
-    disabled = made.environment.get("NVFUSER_DISABLE", "").split(",")
+    disabled = words(made.environment.get("NVFUSER_DISABLE", ""))
     found = version(made.versions["nvfuser"])
     return found.having("resize_scheduler", False) if "resize_scheduler" in disabled else found
 

@@ -148,7 +148,7 @@ def in_order(exprs: Iterable[Expr], inputs: Iterable[str], outputs: Sequence[str
         while stack:
             expr, operands_done = stack.pop()
             if operands_done:
-                found.setdefault(expr.id, expr)
+                found[expr.id] = expr
             elif expr.id not in found:
                 if expr.id in entered:
                     raise SegscopeError(f"{expr.outputs[0]} depends on itself, so the fusion cannot be undone")

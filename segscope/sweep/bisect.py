@@ -74,9 +74,7 @@ def bisect(
 
     def look(position: int) -> Step:
         point = points[position]
-        result = store.read(point)
-        if result is None or not result.ran:
-            result = store.write(point, attempt(capture, point))
+        result = store.settled(point) or store.write(point, attempt(capture, point))
         verdict: Verdict = "skip"
         said = result.problem
         if result.counted:

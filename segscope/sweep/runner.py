@@ -81,7 +81,7 @@ def missing(points: Iterable[Point], *, folder: str | Path, retry_failed: bool =
 
 
 def _there(points: Iterable[Point], store: Store, retry_failed: bool) -> dict[Point, Result]:
-    found = {point: result for point in points if (result := store.read(point)) and result.ran}
+    found = {point: result for point in points if (result := store.settled(point))}
     return {point: result for point, result in found.items() if result.counted or not retry_failed}
 
 

@@ -93,6 +93,11 @@ class Store:
                 continue
         return None
 
+    def settled(self, point: Point) -> Result | None:
+        """Return what became of the point; None where it is to be run: also if it had no toolchain or device."""
+        result = self.read(point)
+        return result if result and result.ran else None
+
     def write(self, point: Point, found: Capture | Failure) -> Result:
         """Keep what became of the point, in place of what was there."""
         file, failed = self._files(point)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from segscope.compare.timing.model import KernelTime, KernelTimes
 from segscope.errors import SegscopeError
 from segscope.model import Group, SegmentedFusion
+from segscope.vocabulary import OWN_KERNEL
 
 
 def assign(fusions: Sequence[SegmentedFusion], times: KernelTimes, number: int | None = None) -> dict[int, KernelTimes]:
@@ -43,7 +44,7 @@ def assign(fusions: Sequence[SegmentedFusion], times: KernelTimes, number: int |
 
 def is_named(group: Group) -> bool:
     """Say whether a kernel of the group bears its number: those of ATen and NCCL do not."""
-    return group.scheduler not in ("expr_eval", "communication")
+    return group.scheduler not in OWN_KERNEL
 
 
 def fits(kernel: KernelTime, fusion: SegmentedFusion) -> bool:

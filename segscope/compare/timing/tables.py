@@ -16,7 +16,7 @@ from segscope.compare.timing.kernels import Launch
 from segscope.errors import SegscopeError
 
 Row = Mapping[str, str]
-_Reader = Callable[[Row, Row], "Launch | None"]
+_Reader = Callable[[Row, Row], Launch]
 """Takes a row, and the row of units above it."""
 
 _NAMES: Final = ("Kernel Name", "Name")
@@ -38,7 +38,7 @@ def launches_in(text: str, source: str) -> Iterator[Launch]:
     units: Row = {}
     read: _Reader | None = None
     metric = ""
-    kernels = times = 0
+    has_kernel = has_time = False
     try:
         for cells in rows:
             if found := _reader(cells):
@@ -46,17 +46,18 @@ def launches_in(text: str, source: str) -> Iterator[Launch]:
             elif read:
                 row = dict.fromkeys(heading, "") | dict(zip(heading, cells, strict=False))
                 if "nvfuser_" in _name(row):
-                    kernels += 1
-                    if row.get("Metric Name") in _DETAILS:
-                        metric = metric or row["Metric Name"]  # of a launch that has both one counts
-                    if row.get("Metric Name", "") in ("", metric) and (launch := read(row, units)):
-                        times += 1
-                        yield launch
+                    has_kernel = True
+                    name = row.get("Metric Name")
+                    if name in _DETAILS:
+                        metric = metric or name  # of a launch that has both, one counts
+                    if name is None or name == metric != "":
+                        has_time = True
+                        yield read(row, units)
                 elif not _name(row) and len(cells) == len(heading):
                     units = row
     except (csv.Error, ValueError) as error:
         raise SegscopeError(f"{source}: line {rows.line_num}: {error}") from None
-    if kernels and not times:
+    if has_kernel and not has_time:
         raise SegscopeError(f"{source}: no time of its kernels: profile the metric {_DURATION} too")
     if read is None:
         raise SegscopeError(
@@ -86,10 +87,8 @@ def _reader(heading: Sequence[str]) -> _Reader | None:
     return None
 
 
-def _detail(row: Row, units: Row) -> Launch | None:
-    """Read a metric of a launch, which has a row for each."""
-    if row["Metric Name"] not in _DETAILS:
-        return None
+def _detail(row: Row, units: Row) -> Launch:
+    """Read the row of a launch's time; each metric has a row."""
     return Launch(_name(row), _us(row["Metric Value"], row["Metric Unit"]))
 
 
